@@ -5,24 +5,23 @@ import { type CommandParser, createClient, defineScript } from '@redis/client';
 const patienceMs = 200;
 
 /** The time for a connection, and before the next one, in milliseconds. */
-const connectMs = 1000;
+const retryMs = 1000;
 
-/** What a Redis server is opened with. */
-export interface RedisOptions {
+interface RedisOptions {
   readonly url: string;
-  /** A Lua script with one key. */
+  /** Lua scripts with one key. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** The longest time of a command, in milliseconds. */
+  /** The longest time of a script, in milliseconds. */
   readonly timeoutMs: number;
-  /** Called when the server is up again, and with the cause when it is down. */
-  readonly onChange: (cause: Error | undefined) => void;
   readonly onFailure: () => void;
+  /** Called with the cause when the server is down, and without one when it is up again. */
+  readonly onChange: (cause?: Error) => void;
 }
 
 /** A Redis server that processes share. */
 export interface Redis extends Disposable {
   /** Whether it responds in time, or has failed only for a moment. */
-  readonly isUp: boolean;
+  isUp(): boolean;
   /** Runs a script. Rejects if it fails, or has no response in time. */
   run(script: string, key: string, ...values: string[]): Promise<unknown>;
 }
@@ -30,20 +29,14 @@ export interface Redis extends Disposable {
 /** Opens the connection to a Redis server, and waits for it for a second at most. */
 export async function openRedis(options: RedisOptions): Promise<Redis> {
   const { url, timeoutMs, onChange, onFailure } = options;
-  const scripts = Object.fromEntries(
-    Object.entries(options.scripts).map(([name, text]) => [name, oneKeyScript(text)]),
-  );
+  const defined = Object.entries(options.scripts).map(([name, text]) => [name, define(text)]);
   const client = createClient({
     url,
-    scripts,
+    scripts: Object.fromEntries(defined) as Record<string, ReturnType<typeof define>>,
     disableOfflineQueue: true,
     // A silent server fails between two pings, and the connection is replaced.
-    pingInterval: connectMs / 2,
-    socket: {
-      connectTimeout: connectMs,
-      socketTimeout: connectMs * 0.9,
-      reconnectStrategy: connectMs,
-    },
+    pingInterval: retryMs / 2,
+    socket: { connectTimeout: retryMs, socketTimeout: retryMs * 0.9, reconnectStrategy: retryMs },
   });
   let isUp = true;
   /** The first failure since the last response in time: it is the cause of the others. */
@@ -64,7 +57,7 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
     const timer = setTimeout(() => setImmediate(end), timeoutMs);
     try {
       const reply = await Promise.race([client[script]?.(key, ...values), timedOut.promise]);
-      if (!isUp) onChange(undefined);
+      if (!isUp) onChange();
       isUp = true;
       failure = undefined;
       return reply;
@@ -80,16 +73,10 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
   client.connect().catch(() => {});
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
-  return {
-    get isUp() {
-      return isUp;
-    },
-    run,
-    [Symbol.dispose]: () => client.destroy(),
-  };
+  return { isUp: () => isUp, run, [Symbol.dispose]: () => client.destroy() };
 }
 
-function oneKeyScript(text: string) {
+function define(text: string) {
   return defineScript({
     NUMBER_OF_KEYS: 1,
     SCRIPT: text,

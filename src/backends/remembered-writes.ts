@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { IdempotencyKeyReusedError } from '../contract/error.ts';
+import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
 import type { WriteKey } from '../contract/idempotency.ts';
 import type { Caller, PetStore, ServiceCall } from '../contract/pet-store.ts';
 import { untilDeadline } from './builtin/query-deadline.ts';
@@ -12,47 +12,39 @@ export interface StoredWrite {
   readonly result?: string | undefined;
 }
 
+/** What a store of writes returns; undefined if it had stored nothing. */
+export type FoundWrite = StoredWrite | undefined;
+
 /** Keeps writes for 24 hours, by names that are hashes. */
 export interface WriteStore extends AsyncDisposable {
   /**
-   * Returns what is stored of a write. If that is nothing, stores that its call begins, and returns undefined.
-   * Throws or rejects with an error whose outcome is `NOT_DONE` if it can't.
+   * Returns what is stored of a write, and if that is nothing, stores that its call begins. Throws or
+   * rejects with an error whose outcome is `NOT_DONE` if it can't.
    */
-  begin(
-    caller: Caller,
-    name: string,
-    fingerprint: string,
-  ): StoredWrite | undefined | Promise<StoredWrite | undefined>;
+  begin(caller: Caller, name: string, fingerprint: string): FoundWrite | Promise<FoundWrite>;
   /** Replaces what `begin` has stored, or removes it. */
-  end(name: string, write: StoredWrite | undefined): void;
+  end(name: string, write: FoundWrite): void;
 }
 
-/** A write that this process makes. */
+/** Creates the error of a write that is not sent, because its store refuses it. */
+export function notStored(message: string): Error {
+  return new BackendUnavailableError(message, { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 });
+}
+
+/** A write that this process makes, or looks up. */
 interface Flight extends Pick<StoredWrite, 'fingerprint'> {
-  /** Resolves to its call, or to undefined if it has none that others can wait for. */
-  readonly begun: Promise<ServiceCall | undefined>;
+  call?: ServiceCall;
   /** Whether an earlier call may have carried it out. */
-  isUnknown: boolean;
-}
-
-/** A write to make, or that was made. */
-interface OneWrite extends Pick<StoredWrite, 'fingerprint'> {
-  readonly caller: Caller;
-  readonly name: string;
-  /** Makes the call. */
-  readonly send: () => Promise<unknown>;
+  isUnknown?: boolean;
+  /** Why the store failed. */
+  error?: unknown;
 }
 
 type Write<Value, Result> = (caller: Caller, value: Value, write?: WriteKey) => Promise<Result>;
-type Looked = Promise<StoredWrite | undefined>;
-
-/** The pauses before a write of another process is looked up again, in milliseconds. */
-const pauses = { shortest: 20, longest: 500 };
 
 /**
- * Makes writes with a key as `PetStore` promises, over a pet store that does not.
- * @param repeatsUnknown whether the service has each write once per key, so that one whose outcome is unknown
- *   is sent again
+ * Makes writes with a key as `PetStore` promises, over a pet store that does not. `repeatsUnknown`: the service
+ * does so itself, so that a write whose outcome is unknown is sent again.
  */
 export function rememberWrites<Store extends PetStore>(
   petStore: Store,
@@ -62,14 +54,10 @@ export function rememberWrites<Store extends PetStore>(
   const writes = new RememberedWrites(store, repeatsUnknown);
 
   function method<Value, Result>(call: Write<Value, Result>): Write<Value, Result> {
-    return (caller, value, write) => {
-      if (write === undefined) return call(caller, value);
-      const { id, fingerprint } = write;
-      // A credential contains no space.
-      const name = hash('sha256', `${caller.key.credential} ${id}`, 'base64url');
-      const one = { caller, name, fingerprint, send: () => call(caller, value, write) };
-      return writes.make(one) as Promise<Result>;
-    };
+    return (caller, value, write) =>
+      write === undefined
+        ? call(caller, value)
+        : (writes.make(caller, write, () => call(caller, value, write)) as Promise<Result>);
   }
 
   return {
@@ -83,11 +71,9 @@ export function rememberWrites<Store extends PetStore>(
   };
 }
 
-/** The writes with a key of a pet store. */
 class RememberedWrites {
   readonly #store: WriteStore;
   readonly #repeatsUnknown: boolean;
-  /** Those that this process makes. */
   readonly #flights = new Map<string, Flight>();
 
   constructor(store: WriteStore, repeatsUnknown: boolean) {
@@ -95,93 +81,83 @@ class RememberedWrites {
     this.#repeatsUnknown = repeatsUnknown;
   }
 
-  /** Returns what is stored of a write once no other process makes it. */
-  async #whenEnded({ caller, name, fingerprint }: OneWrite, first: Looked) {
-    let isElsewhere = false;
-    let looked = first;
-    for (let pauseMs = pauses.shortest; ; pauseMs = Math.min(2 * pauseMs, pauses.longest)) {
-      const found = await untilDeadline(caller, () => isElsewhere, looked).catch((error) => {
-        // It may have been stored that the call begins.
-        this.#store.end(name, undefined);
-        throw error;
-      });
-      if (found === undefined || found.result !== undefined) return found;
-      isElsewhere = true;
-      requireSame(found, fingerprint);
+  /** Makes a write, waits for the one in flight, or returns what it did. */
+  async make(caller: Caller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
+    const { fingerprint } = write;
+    // A credential contains no space.
+    const name = hash('sha256', `${caller.key.credential} ${write.id}`, 'base64url');
+    let joined: Flight | undefined;
+    for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
+      if (joined?.error !== undefined) throw joined.error;
+      joined = this.#flights.get(name);
+      let found: FoundWrite = joined;
+      if (joined === undefined) {
+        const flight: Flight = { fingerprint };
+        this.#flights.set(name, flight);
+        try {
+          const looked = this.#store.begin(caller, name, fingerprint);
+          // After a pause, another process may have made it.
+          const isPromise = looked instanceof Promise;
+          found = isPromise ? await untilDeadline(caller, () => pauseMs > 20, looked) : looked;
+          if (this.#isToSend(found, flight)) return this.#send(caller, name, flight, found, send);
+        } catch (error) {
+          if (caller.cancelled === undefined) flight.error = error;
+          this.#store.end(name, undefined);
+          throw error;
+        } finally {
+          if (flight.call === undefined) this.#flights.delete(name);
+        }
+      }
+      if (found?.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+      if (found.result !== undefined || joined?.call !== undefined) caller.isReplayed = true;
+      if (found.result !== undefined) return resultOf(found.result);
+      if (joined?.call !== undefined) return unlessKnown(joined, joined.call.wait(caller));
       await untilDeadline(caller, () => true, wait(pauseMs));
-      looked = Promise.resolve(this.#store.begin(caller, name, fingerprint));
     }
   }
 
-  /** Makes a write, unless it was made before. */
-  async #begin(one: OneWrite): Promise<unknown> {
-    const { caller, name, fingerprint } = one;
-    const { promise: begun, resolve, reject } = Promise.withResolvers<ServiceCall | undefined>();
-    begun.catch(() => {});
-    const flight: Flight = { fingerprint, begun, isUnknown: false };
-    this.#flights.set(name, flight);
-    let call: ServiceCall | undefined;
-    try {
-      const found = this.#store.begin(caller, name, fingerprint);
-      const before = found instanceof Promise ? await this.#whenEnded(one, found) : found;
-      if (before?.result !== undefined) {
-        requireSame(before, fingerprint);
-        const result = decodeResult(before.result);
-        flight.isUnknown = this.#repeatsUnknown && outcomeOf(result) === 'UNKNOWN';
-        if (!flight.isUnknown) return replayed(caller, result);
-      }
-      const { length } = caller.calls;
-      const result = one.send();
-      const made = caller.calls[length];
-      // One that has ended already was not sent.
-      if (made?.outcome === undefined) call = made;
-      if (call === undefined) this.#store.end(name, before);
-      else {
-        call.onEnd = (ended) => {
-          this.#flights.delete(name);
-          const isNew = outcomeOf(ended) !== 'NOT_DONE';
-          this.#store.end(name, isNew ? { fingerprint, result: encodeResult(ended) } : before);
-        };
-      }
-      return resultOf(flight, result);
-    } catch (error) {
-      // The next caller begins anew.
-      if (caller.cancelled === undefined) reject(error);
-      throw error;
-    } finally {
-      if (call === undefined) this.#flights.delete(name);
-      resolve(call);
-    }
+  /** Whether nothing is known of a write, or what it did may be found out by sending it again. */
+  #isToSend(found: FoundWrite, flight: Flight): boolean {
+    if (found?.result === undefined || found.fingerprint !== flight.fingerprint) return !found;
+    const isUnknown = outcomeOf(decodeResult(found.result)) === 'UNKNOWN';
+    flight.isUnknown = this.#repeatsUnknown && isUnknown;
+    return flight.isUnknown;
   }
 
-  /** Makes a write, or waits for the one in flight. */
-  async make(one: OneWrite): Promise<unknown> {
-    const { caller, name, fingerprint } = one;
-    for (;;) {
-      const flight = this.#flights.get(name);
-      if (flight === undefined) return this.#begin(one);
-      requireSame(flight, fingerprint);
-      const call = await untilDeadline(caller, () => true, flight.begun);
-      if (call !== undefined && this.#flights.get(name) === flight) {
-        caller.isReplayed = true;
-        return resultOf(flight, call.wait(caller));
-      }
+  #send(
+    caller: Caller,
+    name: string,
+    flight: Flight,
+    before: FoundWrite,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { length } = caller.calls;
+    const result = send();
+    const call = caller.calls[length];
+    // One that has ended already was not sent.
+    if (call === undefined || call.outcome !== undefined) this.#store.end(name, before);
+    else {
+      flight.call = call;
+      call.onEnd = (ended) => {
+        this.#flights.delete(name);
+        const { fingerprint } = flight;
+        const isKept = outcomeOf(ended) !== 'NOT_DONE';
+        this.#store.end(name, isKept ? { fingerprint, result: encodeResult(ended) } : before);
+      };
     }
+    return unlessKnown(flight, result);
   }
 }
 
-function requireSame(write: Pick<StoredWrite, 'fingerprint'>, fingerprint: string): void {
-  if (write.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
+/** Returns what a write did, or throws its error. */
+function resultOf(text: string): unknown {
+  const result = decodeResult(text);
+  if (result instanceof Error) throw result;
+  return result;
 }
 
-/** Passes on what a write did before. */
-function replayed(caller: Caller, result: unknown): unknown {
-  caller.isReplayed = true;
-  return result instanceof Error ? Promise.reject(result) : result;
-}
-
-/** Returns the result of a call. If an earlier one may have carried out the write, a failure leaves that open. */
-function resultOf({ isUnknown }: Flight, result: Promise<unknown>): Promise<unknown> {
+/** A failure leaves open what became of a write that an earlier call may have carried out. */
+function unlessKnown({ isUnknown }: Flight, result: Promise<unknown>): Promise<unknown> {
   if (!isUnknown) return result;
   return result.catch((error) => {
     throw outcomeOf(error) === 'NOT_DONE' ? asUnknown(error) : error;

@@ -1,9 +1,7 @@
-import { BackendUnavailableError } from '../contract/error.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
-import type { RefusedBy } from '../limits/limit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { StoredWrite, WriteStore } from './remembered-writes.ts';
+import { notStored, type StoredWrite, type WriteStore } from './remembered-writes.ts';
 
 /** A write, and the bytes that it uses. */
 interface Entry extends StoredWrite {
@@ -33,32 +31,26 @@ export function openWriteMemory(
   /** In the order of their start. */
   const writes = new Map<string, Entry>();
 
-  function remove(name: string, { key, bytes }: Entry): void {
+  function forget(name: string, { key, bytes }: Entry): void {
     writes.delete(name);
     limit.release(key, bytes);
   }
 
-  /** Takes bytes of the share of a key. Returns whether there is room, also by what it forgets. */
+  /** Takes bytes for a key. If its share has too few, forgets many writes at once, so that few calls search. */
   function take(key: ApiKey, bytes: number): boolean {
-    for (;;) {
-      const refusedBy = limit.refuses(key, bytes);
-      if (refusedBy === undefined) limit.add(key, bytes);
-      if (refusedBy === undefined || !evict(refusedBy, key, bytes)) return refusedBy === undefined;
-    }
-  }
-
-  /** Forgets the oldest ended writes of a share, many at once so that few writes search. */
-  function evict(share: RefusedBy, key: ApiKey, bytes: number): boolean {
+    const share = limit.refuses(key, bytes);
+    if (share === undefined) limit.add(key, bytes);
+    if (share === undefined) return true;
     let freed = 0;
     for (const [name, entry] of writes) {
       if (freed >= Math.max(bytes, total / 64)) break;
-      const isOfKey = share === 'key' ? entry.key === key : !entry.key.isAccepted;
-      if (entry.result === undefined || !(isOfKey || share === 'all')) continue;
+      const isOther = share === 'key' ? entry.key !== key : entry.key.isAccepted && share !== 'all';
+      if (isOther || entry.result === undefined) continue;
       freed += entry.bytes;
-      remove(name, entry);
+      forget(name, entry);
       metrics.forgottenWrites.inc();
     }
-    return freed > 0;
+    return freed > 0 && take(key, bytes);
   }
 
   return {
@@ -66,29 +58,24 @@ export function openWriteMemory(
       const startedAt = performance.now();
       for (const [old, entry] of writes) {
         if (entry.startedAt > startedAt - day) break;
-        if (entry.result !== undefined) remove(old, entry);
+        if (entry.result !== undefined) forget(old, entry);
       }
       const found = writes.get(name);
       if (found !== undefined) return found;
       // The `Authorization` header is kept with the key.
       const bytes = bytesPerWrite + 2 * key.credential.length;
-      if (!take(key, bytes)) {
-        const problem = 'Too many writes with an Idempotency-Key are in flight.';
-        const more = { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 } as const;
-        throw new BackendUnavailableError(problem, more);
-      }
+      if (!take(key, bytes))
+        throw notStored('Too many writes with an Idempotency-Key are in flight.');
       writes.set(name, { key, fingerprint, startedAt, bytes, result: undefined });
       return undefined;
     },
-    end(name, write) {
+    end(name, { result } = { fingerprint: '' }) {
       const entry = writes.get(name);
       if (entry === undefined) return;
-      const { result } = write ?? {};
       // In UTF-16.
       const more = 2 * ((result?.length ?? 0) - (entry.result?.length ?? 0));
-      if (result === undefined) return remove(name, entry);
       entry.result = undefined;
-      if (!take(entry.key, more)) return remove(name, entry);
+      if (result === undefined || !take(entry.key, more)) return forget(name, entry);
       entry.bytes += more;
       entry.result = result;
     },

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { BackendUnavailableError } from '../contract/error.ts';
 import { openRedis } from '../redis.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
-import type { StoredWrite, WriteStore } from './remembered-writes.ts';
+import { type FoundWrite, notStored, type WriteStore } from './remembered-writes.ts';
 import { encodeResult } from './write-result.ts';
 
 /** The longest time that a write waits for the store, in milliseconds. */
 const timeoutMs = 1000;
 
-/** How long after its deadline a call may still end, in milliseconds. */
+/** How long after its deadline a call may end, in milliseconds. */
 const graceMs = 5000;
 
 /**
- * Stores the marker of a call that begins and ends within ARGV[3] milliseconds, unless something is stored. Returns
+ * Stores the marker of a call that ends within ARGV[3] milliseconds, unless something is stored. Returns
  * what is: the fingerprint, and the result or whether the process of the call has died.
  */
 const begin = `
@@ -34,12 +34,9 @@ elseif found[1] == ARGV[1] and not found[2] then
   redis.call('DEL', KEYS[1])
 end`;
 
-/** What a repetition gets if the process that made the call has died. */
-const lost = encodeResult(
-  new BackendUnavailableError(
-    'The gateway stopped before the pet store responded. The write may have been carried out.',
-  ),
-);
+const died = 'The gateway stopped before it had a response. The write may have been carried out.';
+/** What a repetition gets if the process of the call has died. */
+const lost = encodeResult(new BackendUnavailableError(died));
 
 /** Opens the store of writes in a Redis server, which gateways share. */
 export async function openWriteRedis(
@@ -53,9 +50,8 @@ export async function openWriteRedis(
     timeoutMs,
     onFailure: () => metrics.idempotencyStoreErrors.inc(),
     onChange(err) {
-      if (err === undefined) log.info({}, 'the store of writes is in use again');
-      else
-        log.warn({ err }, 'the store of writes failed: writes with an Idempotency-Key are refused');
+      if (!err) log.info({}, 'the store of writes is in use again');
+      else log.warn({ err }, 'the store of writes failed: those with a key are refused');
     },
   });
   const process = randomUUID();
@@ -68,13 +64,11 @@ export async function openWriteRedis(
   const keyOf = (name: string) => `petstore:write:${name}`;
 
   return {
-    async begin(_caller, name, fingerprint): Promise<StoredWrite | undefined> {
+    async begin(_caller, name, fingerprint): Promise<FoundWrite> {
       const marker = `${process} ${begun++}`;
       markers.set(name, marker);
       const reply = await redis.run('begin', keyOf(name), marker, fingerprint, endsIn).catch(() => {
-        const problem = 'The store of writes with an Idempotency-Key could not be reached.';
-        const more = { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 } as const;
-        throw new BackendUnavailableError(problem, more);
+        throw notStored('The store of writes with an Idempotency-Key could not be reached.');
       });
       if (!Array.isArray(reply)) return undefined;
       markers.delete(name);
@@ -82,7 +76,7 @@ export async function openWriteRedis(
       return { fingerprint: stored, result: result || (isOver ? lost : undefined) };
     },
     end(name, write) {
-      // The failure is logged. The call then counts as that of a process that has died.
+      // If it fails, the call counts as that of a process that has died.
       const values = [markers.get(name) ?? '', write?.result ?? ''];
       markers.delete(name);
       const ended = redis.run('end', keyOf(name), ...values).catch(() => {});

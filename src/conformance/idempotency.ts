@@ -24,43 +24,40 @@ function doneOnce(
   decode: (json: unknown) => { readonly id: string },
   bodyWith: (text: string, service: CheckedService) => string,
 ): Check[] {
-  const post = (service: CheckedService, idempotencyKey: string, text = 'Idempotency check') =>
-    service.send(operation, { body: bodyWith(text, service), idempotencyKey });
-
-  function idOf(response: ServiceResponse): string {
-    requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-    return decode(readResponseJson(response)).id;
-  }
+  type Post = (text?: string) => Promise<ServiceResponse>;
+  const rule = (id: string, text: string, run: (post: Post) => Promise<string>) =>
+    check(`${prefix}-${id}`, operation, ` with one Idempotency-Key ${text}`, (service) => {
+      const idempotencyKey = randomUUID();
+      return run((value = 'Idempotency check') =>
+        service.send(operation, { body: bodyWith(value, service), idempotencyKey }),
+      );
+    });
 
   /** Returns the id that all responses have. */
-  function oneId(responses: readonly ServiceResponse[]): string {
-    const ids = [...new Set(responses.map(idOf))];
-    requireThat(ids.length === 1, `expected one id, received ${ids.join(', ')}`);
-    return String(ids);
+  function idOf(...responses: readonly ServiceResponse[]): string {
+    const ids = responses.map((response) => {
+      requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
+      return decode(readResponseJson(response)).id;
+    });
+    const different = [...new Set(ids)].join(', ');
+    requireThat(different === ids[0], `expected one id, received ${different}`);
+    return different;
   }
 
-  const rule = (text: string) => ` with one Idempotency-Key ${text}`;
   return [
-    check(`${prefix}-again`, operation, rule('twice: the same result'), async (service) => {
-      const key = randomUUID();
-      return `id ${oneId([await post(service, key), await post(service, key)])} twice`;
-    }),
-    check(
-      `${prefix}-in-flight`,
-      operation,
-      rule('four times at once: done once, others get that or 409'),
-      async (service) => {
-        const key = randomUUID();
-        const sent = await Promise.all(Array.from({ length: 4 }, () => post(service, key)));
-        const answered = sent.filter(({ status }) => status !== 409);
-        const id = oneId([...answered, await post(service, key)]);
-        return `id ${id}, 409 to ${sent.length - answered.length}`;
-      },
+    rule(
+      'again',
+      'twice: the same result',
+      async (post) => `id ${idOf(await post(), await post())}`,
     ),
-    check(`${prefix}-reused`, operation, rule('and other values: 422'), async (service) => {
-      const key = randomUUID();
-      idOf(await post(service, key));
-      const response = await post(service, key, 'Another idempotency check');
+    rule('in-flight', 'four times at once: done once, others get that or 409', async (post) => {
+      const sent = await Promise.all([post(), post(), post(), post()]);
+      const answered = sent.filter(({ status }) => status !== 409);
+      return `id ${idOf(...answered, await post())}, 409 to ${sent.length - answered.length}`;
+    }),
+    rule('reused', 'and other values: 422', async (post) => {
+      idOf(await post());
+      const response = await post('Another idempotency check');
       expectStatus(response, 422);
       return describe(response);
     }),

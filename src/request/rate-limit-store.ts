@@ -49,7 +49,7 @@ export async function openRateLimitStore(
     timeoutMs,
     onFailure: () => metrics.rateLimitStoreErrors.inc(),
     onChange(err) {
-      if (err === undefined) log.info({}, 'the store of rate limits is in use again');
+      if (!err) log.info({}, 'the store of rate limits is in use again');
       else log.warn({ err }, 'the store of rate limits failed: each process limits alone');
     },
   });
@@ -61,11 +61,11 @@ export async function openRateLimitStore(
     return fullIn.then(Number, () => 0);
   }
 
-  metrics.watchRateLimitStore(() => redis.isUp);
+  metrics.watchRateLimitStore(redis.isUp);
   // An API key contains no space.
-  const tests = setInterval(() => void (redis.isUp || take('a test', 1)), testMs).unref();
+  const tests = setInterval(() => void (redis.isUp() || take('a test', 1)), testMs).unref();
   return {
-    take: (key, calls) => (redis.isUp ? take(key, calls) : Promise.resolve(0)),
+    take: (key, calls) => (redis.isUp() ? take(key, calls) : Promise.resolve(0)),
     [Symbol.dispose]() {
       clearInterval(tests);
       redis[Symbol.dispose]();
