@@ -32,10 +32,12 @@ export function notStored(message: string): Error {
 }
 
 /** A write that this process makes, or looks up. */
-interface Flight extends Pick<StoredWrite, 'fingerprint'> {
+interface Flight {
+  /** Missing until it is known which parameters are right. */
+  fingerprint?: string;
   call?: ServiceCall;
   /** Whether an earlier call may have carried it out. */
-  isUnknown?: boolean;
+  isUnknown?: boolean | undefined;
   /** Why the store failed. */
   error?: unknown;
 }
@@ -90,38 +92,48 @@ class RememberedWrites {
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       if (joined?.error !== undefined) throw joined.error;
       joined = this.#flights.get(name);
-      let found: FoundWrite = joined;
+      let found: Partial<StoredWrite> | undefined = joined;
       if (joined === undefined) {
-        const flight: Flight = { fingerprint };
+        const flight: Flight = {};
         this.#flights.set(name, flight);
         try {
           const looked = this.#store.begin(caller, name, fingerprint);
           // After a pause, another process may have made it.
           const isPromise = looked instanceof Promise;
-          found = isPromise ? await untilDeadline(caller, () => pauseMs > 20, looked) : looked;
-          if (this.#isToSend(found, flight)) return this.#send(caller, name, flight, found, send);
+          const stored = isPromise
+            ? await untilDeadline(caller, () => pauseMs > 20, looked)
+            : looked;
+          flight.fingerprint = stored?.fingerprint ?? fingerprint;
+          flight.isUnknown = stored && this.#mayBeSentAgain(stored, fingerprint);
+          if (stored === undefined || flight.isUnknown) {
+            return this.#send(caller, name, flight, stored, send);
+          }
+          found = stored;
         } catch (error) {
           if (caller.cancelled === undefined) flight.error = error;
           this.#store.end(name, undefined);
           throw error;
         } finally {
-          if (flight.call === undefined) this.#flights.delete(name);
+          const isElsewhere = found !== undefined && found.result === undefined;
+          // One caller at a time looks it up.
+          if (isElsewhere) setTimeout(() => this.#flights.delete(name), pauseMs);
+          else if (flight.call === undefined) this.#flights.delete(name);
         }
       }
-      if (found?.fingerprint !== fingerprint) throw new IdempotencyKeyReusedError();
-      if (found.result !== undefined || joined?.call !== undefined) caller.isReplayed = true;
-      if (found.result !== undefined) return resultOf(found.result);
+      if ((found?.fingerprint ?? fingerprint) !== fingerprint)
+        throw new IdempotencyKeyReusedError();
+      if (found?.result !== undefined || joined?.call !== undefined) caller.isReplayed = true;
+      if (found?.result !== undefined) return resultOf(found.result);
       if (joined?.call !== undefined) return unlessKnown(joined, joined.call.wait(caller));
       await untilDeadline(caller, () => true, wait(pauseMs));
     }
   }
 
-  /** Whether nothing is known of a write, or what it did may be found out by sending it again. */
-  #isToSend(found: FoundWrite, flight: Flight): boolean {
-    if (found?.result === undefined || found.fingerprint !== flight.fingerprint) return !found;
-    const isUnknown = outcomeOf(decodeResult(found.result)) === 'UNKNOWN';
-    flight.isUnknown = this.#repeatsUnknown && isUnknown;
-    return flight.isUnknown;
+  /** Whether sending a write again finds out what it did. */
+  #mayBeSentAgain(stored: StoredWrite, fingerprint: string): boolean {
+    const { result } = stored;
+    if (!this.#repeatsUnknown || !result || stored.fingerprint !== fingerprint) return false;
+    return outcomeOf(decodeResult(result)) === 'UNKNOWN';
   }
 
   #send(
@@ -140,7 +152,7 @@ class RememberedWrites {
       flight.call = call;
       call.onEnd = (ended) => {
         this.#flights.delete(name);
-        const { fingerprint } = flight;
+        const { fingerprint = '' } = flight;
         const isKept = outcomeOf(ended) !== 'NOT_DONE';
         this.#store.end(name, isKept ? { fingerprint, result: encodeResult(ended) } : before);
       };

@@ -115,6 +115,38 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(service.calls()).toBe(1);
   });
 
+  it('is looked up by one caller at a time', async () => {
+    await using service = await start();
+    const [first, second] = service.gateways;
+    const made = first.add('k');
+    const response = await service.next();
+    const commands = async () =>
+      Number(
+        /evalsha:calls=(\d+)/.exec(String(await service.redis.send('INFO', 'commandstats')))?.[1],
+      );
+    const all = Array.from({ length: 100 }, () => second.add('k'));
+    const others = Array.from({ length: 100 }, () =>
+      fail(second.add('k', callWith(), { ...rex, name: 'Tom' })),
+    );
+    const reused = { name: 'IdempotencyKeyReusedError' };
+    for (const error of await Promise.all(others)) expect(error).toMatchObject(reused);
+    const before = await commands();
+    await vi.waitFor(async () => expect(await commands()).toBeGreaterThan(before + 2), until);
+    expect(await commands()).toBeLessThan(50);
+    added(response);
+    for (const pet of await Promise.all(all)) expect(pet).toEqual(await made);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('has its outcome beside one with other parameters at the same time', async () => {
+    await using service = await start((response) => added(response));
+    const [first, second] = service.gateways;
+    const pet = await first.add('k');
+    const other = fail(second.add('k', callWith(), { ...rex, name: 'Tom' }));
+    expect(await second.add('k')).toEqual(pet);
+    expect(await other).toMatchObject({ name: 'IdempotencyKeyReusedError' });
+  });
+
   it('stays unknown if its gateway was killed', async () => {
     await using service = await start();
     await using killed = await nodeStart({ ...service.env, UPSTREAM_TIMEOUT_MS: '1000' });
