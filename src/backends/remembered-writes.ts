@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
 import type { WriteKey } from '../contract/idempotency.ts';
-import type { Caller, PetStore, ServiceCall } from '../contract/pet-store.ts';
+import type { Caller, PetStore } from '../contract/pet-store.ts';
 import { untilDeadline } from './builtin/query-deadline.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
 
@@ -31,16 +31,8 @@ export function notStored(message: string): Error {
   return new BackendUnavailableError(message, { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 });
 }
 
-/** A write that this process makes, or looks up. */
-interface Flight {
-  /** Missing until it is known which parameters are right. */
-  fingerprint?: string;
-  call?: ServiceCall;
-  /** Whether an earlier call may have carried it out. */
-  isUnknown?: boolean | undefined;
-  /** Why the store failed. */
-  error?: unknown;
-}
+/** The name and the fingerprint of a write. */
+type OneWrite = Pick<StoredWrite, 'fingerprint'> & { readonly name: string };
 
 type Write<Value, Result> = (caller: Caller, value: Value, write?: WriteKey) => Promise<Result>;
 
@@ -73,6 +65,14 @@ export function rememberWrites<Store extends PetStore>(
   };
 }
 
+/** A write that this process makes or looks up. */
+interface Flight {
+  /** The right fingerprint, once the write is made, here or elsewhere; none if it is not. */
+  readonly known: PromiseWithResolvers<Partial<StoredWrite>>;
+  /** What is stored when it has ended. */
+  readonly ended: PromiseWithResolvers<FoundWrite>;
+}
+
 class RememberedWrites {
   readonly #store: WriteStore;
   readonly #repeatsUnknown: boolean;
@@ -85,46 +85,68 @@ class RememberedWrites {
 
   /** Makes a write, waits for the one in flight, or returns what it did. */
   async make(caller: Caller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
-    const { fingerprint } = write;
+    const { id, fingerprint } = write;
     // A credential contains no space.
-    const name = hash('sha256', `${caller.key.credential} ${write.id}`, 'base64url');
-    let joined: Flight | undefined;
+    const name = hash('sha256', `${caller.key.credential} ${id}`, 'base64url');
+    for (;;) {
+      const flight = this.#flights.get(name);
+      if (flight === undefined) return this.#begin(caller, { name, fingerprint }, send);
+      requireSame(await untilDeadline(caller, () => false, flight.known.promise), fingerprint);
+      const found = await untilDeadline(caller, () => true, flight.ended.promise);
+      if (found !== undefined) return replay(caller, found, fingerprint);
+    }
+  }
+
+  async #begin(caller: Caller, one: OneWrite, send: () => Promise<unknown>): Promise<unknown> {
+    const { name, fingerprint } = one;
+    const flight: Flight = { known: Promise.withResolvers(), ended: Promise.withResolvers() };
+    this.#flights.set(name, flight);
+    const end = (write: FoundWrite) => {
+      this.#flights.delete(name);
+      flight.known.resolve(write ?? {});
+      flight.ended.resolve(write);
+    };
+    const before = await this.#lookUp(caller, one, flight).catch((error) => {
+      // It may have been stored that the call begins.
+      this.#store.end(name, undefined);
+      end(undefined);
+      throw error;
+    });
+    const isUnknown = before !== undefined && this.#mayBeSentAgain(before, fingerprint);
+    if (before !== undefined && !isUnknown) {
+      end(before);
+      return replay(caller, before, fingerprint);
+    }
+    flight.known.resolve(one);
+    const { length } = caller.calls;
+    const result = send();
+    const call = caller.calls[length];
+    const store = (write: FoundWrite) => {
+      this.#store.end(name, write);
+      end(write);
+    };
+    // One that has ended already was not sent.
+    if (call === undefined || call.outcome !== undefined) store(before);
+    else {
+      call.onEnd = (outcome) => {
+        const isKept = outcomeOf(outcome) !== 'NOT_DONE';
+        store(isKept ? { fingerprint, result: encodeResult(outcome) } : before);
+      };
+    }
+    return isUnknown ? result.catch(throwUnknown) : result;
+  }
+
+  /** Returns what is stored of a write, once no other process makes it. */
+  async #lookUp(caller: Caller, one: OneWrite, flight: Flight): Promise<FoundWrite> {
+    const { name, fingerprint } = one;
+    let isElsewhere = false;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
-      if (joined?.error !== undefined) throw joined.error;
-      joined = this.#flights.get(name);
-      let found: Partial<StoredWrite> | undefined = joined;
-      if (joined === undefined) {
-        const flight: Flight = {};
-        this.#flights.set(name, flight);
-        try {
-          const looked = this.#store.begin(caller, name, fingerprint);
-          // After a pause, another process may have made it.
-          const isPromise = looked instanceof Promise;
-          const stored = isPromise
-            ? await untilDeadline(caller, () => pauseMs > 20, looked)
-            : looked;
-          flight.fingerprint = stored?.fingerprint ?? fingerprint;
-          flight.isUnknown = stored && this.#mayBeSentAgain(stored, fingerprint);
-          if (stored === undefined || flight.isUnknown) {
-            return this.#send(caller, name, flight, stored, send);
-          }
-          found = stored;
-        } catch (error) {
-          if (caller.cancelled === undefined) flight.error = error;
-          this.#store.end(name, undefined);
-          throw error;
-        } finally {
-          const isElsewhere = found !== undefined && found.result === undefined;
-          // One caller at a time looks it up.
-          if (isElsewhere) setTimeout(() => this.#flights.delete(name), pauseMs);
-          else if (flight.call === undefined) this.#flights.delete(name);
-        }
-      }
-      if ((found?.fingerprint ?? fingerprint) !== fingerprint)
-        throw new IdempotencyKeyReusedError();
-      if (found?.result !== undefined || joined?.call !== undefined) caller.isReplayed = true;
-      if (found?.result !== undefined) return resultOf(found.result);
-      if (joined?.call !== undefined) return unlessKnown(joined, joined.call.wait(caller));
+      const looked = Promise.resolve(this.#store.begin(caller, name, fingerprint));
+      const found = await untilDeadline(caller, () => isElsewhere, looked);
+      if (found === undefined || found.result !== undefined) return found;
+      flight.known.resolve(found);
+      requireSame(found, fingerprint);
+      isElsewhere = true;
       await untilDeadline(caller, () => true, wait(pauseMs));
     }
   }
@@ -135,43 +157,22 @@ class RememberedWrites {
     if (!this.#repeatsUnknown || !result || stored.fingerprint !== fingerprint) return false;
     return outcomeOf(decodeResult(result)) === 'UNKNOWN';
   }
-
-  #send(
-    caller: Caller,
-    name: string,
-    flight: Flight,
-    before: FoundWrite,
-    send: () => Promise<unknown>,
-  ): Promise<unknown> {
-    const { length } = caller.calls;
-    const result = send();
-    const call = caller.calls[length];
-    // One that has ended already was not sent.
-    if (call === undefined || call.outcome !== undefined) this.#store.end(name, before);
-    else {
-      flight.call = call;
-      call.onEnd = (ended) => {
-        this.#flights.delete(name);
-        const { fingerprint = '' } = flight;
-        const isKept = outcomeOf(ended) !== 'NOT_DONE';
-        this.#store.end(name, isKept ? { fingerprint, result: encodeResult(ended) } : before);
-      };
-    }
-    return unlessKnown(flight, result);
-  }
 }
 
 /** Returns what a write did, or throws its error. */
-function resultOf(text: string): unknown {
-  const result = decodeResult(text);
-  if (result instanceof Error) throw result;
-  return result;
+function replay(caller: Caller, stored: StoredWrite, fingerprint: string): unknown {
+  requireSame(stored, fingerprint);
+  caller.isReplayed = true;
+  const value = decodeResult(stored.result ?? '');
+  if (value instanceof Error) throw value;
+  return value;
+}
+
+function requireSame(known: Partial<StoredWrite>, fingerprint: string): void {
+  if ((known.fingerprint ?? fingerprint) !== fingerprint) throw new IdempotencyKeyReusedError();
 }
 
 /** A failure leaves open what became of a write that an earlier call may have carried out. */
-function unlessKnown({ isUnknown }: Flight, result: Promise<unknown>): Promise<unknown> {
-  if (!isUnknown) return result;
-  return result.catch((error) => {
-    throw outcomeOf(error) === 'NOT_DONE' ? asUnknown(error) : error;
-  });
+function throwUnknown(error: Error): never {
+  throw outcomeOf(error) === 'NOT_DONE' ? asUnknown(error) : error;
 }

@@ -149,7 +149,7 @@ async function write(
         outcome = errors[0].extensions.outcome;
       }
     } catch {}
-    await wait(Math.random() * 10 * 2 ** attempt);
+    await wait(Math.random() * Math.min(50 * 2 ** attempt, 8000));
   }
   return outcome;
 }
