@@ -14,7 +14,7 @@ import { invalidArguments } from './invalid-input.ts';
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of declarations.
 export function addPets(builder: PetStoreBuilder) {
   const PetStatus = builder.enumType('PetStatus', {
-    description: 'Whether an animal is available.',
+    description: 'The availability of an animal, which `pets(status:)` filters by.',
     values: {
       available: { description: 'The animal is available.' },
       pending: { description: 'The animal is pending.' },

@@ -14,7 +14,7 @@ export type AddPetInput = {
   status?: PetStatus | null | undefined;
 };
 
-/** Whether an animal is available. */
+/** The availability of an animal, which `pets(status:)` filters by. */
 export type PetStatus =
   /** The animal is available. */
   | 'available'
