@@ -1,11 +1,8 @@
 // Runs in the browser, before page.js: the REST calls of a result as a waterfall.
 
-/** Creates an HTML or SVG element from text and elements. */
-function createElement(name, attributes, ...children) {
-  const namespace =
-    name === 'svg' || name === 'rect' ? 'http://www.w3.org/2000/svg' : document.body.namespaceURI;
-  const element = document.createElementNS(namespace, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+/** Creates an HTML element from its properties, and from text and elements. */
+function createElement(name, properties, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
   element.append(...children);
   return element;
 }
@@ -16,54 +13,33 @@ function showCalls(calls) {
   panel.hidden = calls === undefined;
   if (calls === undefined) return;
   const end = Math.max(0, ...calls.map(({ startMs, durationMs }) => startMs + durationMs));
-  const heads = ['Field', 'Call', 'Status', 'Time', 'Details'].map((text) =>
-    createElement('th', { scope: 'col' }, text),
-  );
-  const table = createElement(
-    'table',
-    {},
-    createElement('thead', {}, createElement('tr', {}, ...heads)),
-    createElement('tbody', {}, ...calls.map((call) => callRow(call, end))),
-  );
   const title = `${calls.length} REST call${calls.length === 1 ? '' : 's'} in ${milliseconds(end)}`;
   const summary = createElement('summary', {}, calls.length === 0 ? 'No REST calls.' : title);
-  panel.firstElementChild.replaceChildren(summary, ...(calls.length === 0 ? [] : [table]));
+  const heads = row('th', ['Field', 'Call', 'Status', 'Time', 'Details']);
+  const rows = calls.map((call) => row('td', cellsOf(call, end)));
+  const table = createElement('table', { hidden: calls.length === 0 }, heads, ...rows);
+  panel.firstElementChild.replaceChildren(summary, table);
 }
 
+const row = (cell, contents) =>
+  createElement('tr', {}, ...contents.map((content) => createElement(cell, {}, content)));
+
 /** One call, with its time as a bar on the scale of all calls. */
-function callRow(call, end) {
-  const { path, operation, method, target, status, startMs, durationMs } = call;
-  const failed = status === null || status >= 400;
+function cellsOf({ path, operation, method, target, status, startMs, durationMs, ...call }, end) {
   const percent = (ms) => (ms / (end || 1)) * 100;
-  const bar = createElement(
-    'svg',
-    {
-      viewBox: '0 0 100 10',
-      preserveAspectRatio: 'none',
-      'aria-hidden': 'true',
-      class: failed ? 'failed' : '',
-    },
-    createElement('rect', {
-      x: percent(startMs),
-      width: Math.max(percent(durationMs), 0.5),
-      height: 10,
-    }),
-  );
-  const cells = [
+  const className = status === null || status >= 400 ? 'failed' : '';
+  const style = `margin-left: ${percent(startMs)}%; width: ${Math.max(percent(durationMs), 0.5)}%`;
+  const { retries, bytes, shared, builtin } = call;
+  const details = [milliseconds(durationMs), builtin ? 'built-in' : `${bytes} B`];
+  if (retries > 0) details.push(retries === 1 ? '1 retry' : `${retries} retries`);
+  if (shared) details.push('shared');
+  return [
     path.join('.'),
     createElement('span', { title: operation }, `${method} ${target}`),
     String(status ?? 'no response'),
-    bar,
-    [milliseconds(durationMs), ...details(call)].join(', '),
+    createElement('div', { className }, createElement('div', { style })),
+    details.join(', '),
   ];
-  return createElement('tr', {}, ...cells.map((cell) => createElement('td', {}, cell)));
-}
-
-function details({ retries, bytes, shared, builtin }) {
-  const list = [builtin ? 'built-in' : `${bytes} B`];
-  if (retries > 0) list.push(retries === 1 ? '1 retry' : `${retries} retries`);
-  if (shared) list.push('shared');
-  return list;
 }
 
 function milliseconds(ms) {

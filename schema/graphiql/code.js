@@ -1,4 +1,7 @@
-// Runs in the browser, before page.js: the operation of a tab as code to copy.
+// Runs in the browser, before page.js: the operation of a tab as a link or as code to copy.
+
+/** Longer links are refused by many servers and proxies. */
+const maxLinkLength = 8000;
 
 /** Stands for a key that is a secret, and is never copied. */
 const keyPlaceholder = 'YOUR_API_KEY';
@@ -42,6 +45,15 @@ const template = (text) => `\`${text.trim().replace(/[\\`]|\$\{/g, '\\$&')}\``;
 
 /** The formats of the list, by name. Each returns the code for an operation. */
 const codeFormats = {
+  Link({ url, query, operationName, variables }) {
+    const link = new URL(url);
+    link.searchParams.set('query', query);
+    if (variables.trim()) link.searchParams.set('variables', variables);
+    if (operationName) link.searchParams.set('operationName', operationName);
+    if (link.href.length <= maxLinkLength) return link.href;
+    throw new Error(`It is too long for a link, at most ${maxLinkLength} characters.`);
+  },
+
   curl({ url, key, query, operationName, variables }) {
     const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
     const members = [`"query":${JSON.stringify(query)}`, `"variables":${variables.trim() || '{}'}`];
@@ -127,7 +139,7 @@ console.log(data, errors);
 /** Returns the code for an operation of a document. @throws an Error if it needs one operation */
 function codeOf(format, { operationName, ...tab }) {
   const operations = operationsOf(tab.query);
-  const isHttp = format === 'curl' || format === 'fetch';
+  const isHttp = ['Link', 'curl', 'fetch'].includes(format);
   if (operations.length !== 1 && !isHttp) {
     throw new Error(`Expected one operation in this tab, found ${operations.length}.`);
   }

@@ -20,17 +20,13 @@ function placeControls() {
   for (const editor of globalThis.__MONACO.editor.getEditors()) {
     editor.updateOptions({ scrollbar: { alwaysConsumeMouseWheel: false } });
   }
-  const tabs = document.querySelector('.graphiql-tabs');
-  const labels = { childList: true, characterData: true, subtree: true };
-  new MutationObserver(() => labelTabs(tabs)).observe(tabs, labels);
-  labelTabs(tabs);
   selectOperation(linkedOperation);
   return true;
 }
 
 /** Says of each "Close Tab" which. */
-function labelTabs(tabs) {
-  for (const close of tabs.querySelectorAll('.graphiql-tab-close')) {
+function labelTabs() {
+  for (const close of document.querySelectorAll('.graphiql-tab-close')) {
     close.setAttribute('aria-label', `Close tab ${close.previousElementSibling.textContent}`);
   }
 }
@@ -55,7 +51,6 @@ function handleKey(event) {
   }
 }
 
-openLink();
 if (!navigator.clipboard) {
   Object.defineProperty(navigator, 'clipboard', { value: { writeText: copyBySelection } });
 }
@@ -94,9 +89,15 @@ control('explain').addEventListener('change', () => showOutcome());
 control('copy').append(...Object.keys(codeFormats).map((format) => new Option(format)));
 control('copy').addEventListener('change', copyAs);
 control('open-operation').addEventListener('change', openOperation);
-listOperations();
+control('examples').append(
+  ...options.defaultTabs.map((tab) => operationOption(JSON.stringify(tab))),
+);
+updateHistory();
+openLink();
 // Before the editor handles the key.
 window.addEventListener('keydown', handleKey, { capture: true });
-new MutationObserver((_changes, observer) => {
-  if (placeControls()) observer.disconnect();
+let arePlaced = false;
+new MutationObserver(() => {
+  arePlaced ||= placeControls();
+  labelTabs();
 }).observe(control('root'), { childList: true, subtree: true });

@@ -1,8 +1,5 @@
 // Runs in the browser, before controls.js: the operations of the tabs, as links, as code and in the history.
 
-/** Longer links are refused by many servers and proxies. */
-const maxLinkLength = 8000;
-
 /** What one of GraphiQL's editors contains: a model of Monaco. */
 function editorModel(name) {
   return globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
@@ -30,56 +27,34 @@ function openLink() {
   history.replaceState(null, '', location.pathname);
 }
 
-/** Moves the cursor to an operation: Ctrl-Enter executes the operation at the cursor. */
+/** Moves the cursor to the operation of this name: Ctrl-Enter executes the operation at the cursor. */
 function selectOperation(name) {
-  if (!/^\w+$/.test(name ?? '')) return;
-  const head = `(query|mutation)\\s+${name}\\b`;
   const editor = operationEditor();
-  const model = editor.getModel();
-  const found = model.findNextMatch(head, { lineNumber: 1, column: 1 }, true, true, null, false);
-  if (!found) return;
-  editor.setPosition(found.range.getStartPosition());
-  editor.revealLineInCenter(found.range.startLineNumber);
+  const found = operationsOf(editor.getValue()).find((operation) => operation.name === name);
+  if (!name || !found) return;
+  const position = editor.getModel().getPositionAt(found.end - 1);
+  editor.setPosition(position);
+  editor.revealPositionInCenter(position);
   editor.focus();
 }
 
-/** The name of the operation at the cursor, if the tab has several. */
-function selectedOperation() {
-  const editor = operationEditor();
-  const operations = operationsOf(editor.getValue());
-  const offset = editor.getModel().getOffsetAt(editor.getPosition());
-  return operations.length > 1 ? operations.find(({ end }) => offset <= end)?.name : undefined;
-}
-
-/** A link to the operation of the active tab, without the key. @throws an Error if it is too long */
-function linkOf(query, variables, operationName) {
-  const link = new URL(location.pathname, location.origin);
-  link.searchParams.set('query', query);
-  if (variables.trim()) link.searchParams.set('variables', variables);
-  if (operationName) link.searchParams.set('operationName', operationName);
-  if (link.href.length <= maxLinkLength) return link.href;
-  throw new Error(`Too long for a link: ${link.href.length} characters, at most ${maxLinkLength}.`);
-}
-
-/** Copies the operation of the active tab as a link or as code, in which a key of a demo is no secret. */
+/** Copies the operation at the cursor as a link or as code, in which a key of a demo is no secret. */
 async function copyAs({ target }) {
   const format = target.value;
   // The same format can be chosen again.
   target.value = '';
   const status = control('copy-status');
   status.textContent = '';
+  const editor = operationEditor();
+  const query = editor.getValue();
+  const offset = editor.getModel().getOffsetAt(editor.getPosition());
+  const operationName = operationsOf(query).find(({ end }) => offset <= end)?.name;
+  const key = demoKeys?.[fieldKey()] ? fieldKey() : apiKey || keyPlaceholder;
+  const url = location.origin + location.pathname;
   try {
-    const query = editorModel('operation.graphql').getValue();
-    const operationName = selectedOperation();
-    const key = demoKeys?.[fieldKey()] ? fieldKey() : apiKey || keyPlaceholder;
-    const url = location.origin + location.pathname;
-    const text =
-      format === 'link'
-        ? linkOf(query, editorModel('variables.json').getValue(), operationName)
-        : codeOf(format, { url, key, query, variables: variablesText(), operationName });
-    await navigator.clipboard.writeText(text);
-    const note = format === 'link' ? ', without the key' : `, with the key ${key}`;
-    status.textContent = `Copied as ${format}${note}.`;
+    const code = codeOf(format, { url, key, query, variables: variablesText(), operationName });
+    await navigator.clipboard.writeText(code);
+    status.textContent = `Copied as ${format}${apiKey ? '' : ', without the key'}.`;
   } catch (error) {
     status.textContent = `Not copied. ${error.message}`;
   }
@@ -97,56 +72,41 @@ async function copyBySelection(text) {
   if (!isCopied) throw new Error('The browser does not allow it.');
 }
 
-/**
- * What GraphiQL remembers. The browser may forbid to store it, or have no room; then it lasts as long as
- * the page.
- */
-const remembered = new Map();
-const stored = (method, ...values) => {
-  try {
-    return localStorage[method](...values);
-  } catch {
-    return null;
-  }
-};
-options.storage = {
-  getItem: (name) => remembered.get(name) ?? stored('getItem', name),
-  setItem(name, text) {
-    remembered.set(name, text);
-    stored('setItem', name, text);
-  },
-  removeItem(name) {
-    remembered.delete(name);
-    stored('removeItem', name);
-  },
-  clear() {
-    for (const name of remembered.keys()) this.removeItem(name);
-  },
-};
-
-/** Operations to open again: the examples, and what was executed last, without keys. */
-const examples = [...options.defaultTabs];
-const readHistory = () => JSON.parse(options.storage.getItem('graphiql:history') ?? '[]');
-
-/** Adds an operation to the history, once. */
-function recordOperation(query, variables) {
-  const others = readHistory().filter((one) => one.query !== query || one.variables !== variables);
-  const recent = [{ query, variables }, ...others].slice(0, 20);
-  options.storage.setItem('graphiql:history', JSON.stringify(recent));
-  listOperations();
+/** Where GraphiQL remembers its tabs: only in this page, if the browser forbids to store them or has no room. */
+let storage;
+try {
+  storage = localStorage;
+  storage.setItem('graphiql:room', 'x'.repeat(50_000));
+  storage.removeItem('graphiql:room');
+} catch {
+  const items = new Map();
+  storage = {
+    getItem: (name) => items.get(name) ?? null,
+    setItem: (name, text) => items.set(name, text),
+    removeItem: (name) => items.delete(name),
+    clear: () => items.clear(),
+  };
+  options.storage = storage;
 }
 
-/** Fills the list of operations to open. */
-function listOperations() {
-  const [, exampleGroup, historyGroup] = control('open-operation').children;
-  const option = ({ query, variables }) => {
-    const [{ kind, name = kind } = { kind: 'operation' }] = operationsOf(query);
-    const text = `${name} ${variables.replace(/\s+/g, ' ')}`.slice(0, 60);
-    const created = new Option(text, JSON.stringify({ query, variables }));
-    return created;
-  };
-  exampleGroup.replaceChildren(...examples.map(option));
-  historyGroup.replaceChildren(...readHistory().map(option));
+/** An operation to open again. Its value is the JSON of `query` and `variables`. */
+function operationOption(value) {
+  const { query, variables } = JSON.parse(value);
+  const [{ kind, name = kind } = { kind: 'operation' }] = operationsOf(query);
+  return new Option(`${name} ${variables.replace(/\s+/g, ' ')}`.slice(0, 60), value);
+}
+
+/** Adds operations that are executed to the history, each once, and lists it. */
+function updateHistory(...values) {
+  try {
+    const stored = JSON.parse(storage.getItem('graphiql:history') ?? '[]');
+    const recent = [...new Set([...values, ...stored])].slice(0, 20);
+    control('history').replaceChildren(...recent.map(operationOption));
+    storage.setItem('graphiql:history', JSON.stringify(recent));
+  } catch {
+    // It is damaged, or there is no room.
+    storage.removeItem('graphiql:history');
+  }
 }
 
 /** Opens an operation of the list in a new tab. */

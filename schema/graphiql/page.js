@@ -14,7 +14,6 @@ self.MonacoEnvironment = {
  */
 function rememberActiveTab() {
   let active = options.defaultTabs[0];
-  const { storage } = options;
   try {
     const { tabs, activeTabIndex } = JSON.parse(storage.getItem('graphiql:tabState'));
     active = tabs[activeTabIndex] ?? active;
@@ -48,7 +47,7 @@ const outcomes = new Map();
 /** Records what a request of a tab has come to, and shows it while the tab is active. */
 function reportOutcome(tab, outcome) {
   outcomes.set(tab, { ...outcomes.get(tab), ...outcome });
-  if (tab === activeTab) showOutcome();
+  if (tab !== undefined && tab === activeTab) showOutcome();
 }
 
 function showOutcome() {
@@ -83,83 +82,77 @@ function readResult(text, { tab, key, isExplained }) {
 
 /**
  * Sends an operation. Returns at once what GraphiQL can unsubscribe from: that aborts the request, and
- * nothing of it is shown afterwards.
+ * nothing of it is shown afterwards. Introspection belongs to no tab.
  */
 function fetcher(params, { headers: tabHeaders } = {}) {
   const isIntrospection = params.operationName === 'IntrospectionQuery';
   return {
     subscribe(observer) {
       const controller = new AbortController();
-      const request = { ...params, tabHeaders, isIntrospection, tab: activeTab, isEnded: false };
-      deliver(request, observer, controller.signal);
-      if (isIntrospection) return { unsubscribe: () => controller.abort() };
-      stopRunning = () => {
-        if (request.isEnded) return;
-        request.isEnded = true;
-        controller.abort();
-        reportOutcome(request.tab, { line: 'Stopped. A mutation may have been carried out.' });
-        observer.complete();
+      const { signal } = controller;
+      const tab = isIntrospection ? undefined : activeTab;
+      let hasEnded = false;
+      const end = (how, error) => {
+        if (!hasEnded) observer[how](error);
+        hasEnded = true;
       };
-      return { unsubscribe: stopRunning };
+      const deliver = async () => {
+        for await (const result of send({ ...params, tabHeaders, tab, isIntrospection, signal })) {
+          if (hasEnded) return;
+          observer.next(result);
+        }
+      };
+      deliver().then(
+        () => end('complete'),
+        (error) => end('error', error),
+      );
+      const stop = () => {
+        if (hasEnded) return;
+        controller.abort();
+        reportOutcome(tab, { line: 'Stopped. A mutation may have been carried out.' });
+        end('complete');
+      };
+      if (!isIntrospection) stopRunning = stop;
+      return { unsubscribe: stop };
     },
   };
 }
 
-/** Passes on the result of a request, or its parts, until it is stopped. */
-async function deliver(request, observer, signal) {
-  try {
-    for await (const result of send(request, signal)) {
-      if (signal.aborted) return;
-      observer.next(result);
-    }
-    if (signal.aborted) return;
-    request.isEnded = true;
-    observer.complete();
-  } catch (error) {
-    if (signal.aborted) return;
-    request.isEnded = true;
-    observer.error(error);
-  }
-}
-
 /** Yields the result of a request, or the parts of it (RFC 2046, section 5.1) as they arrive. */
-async function* send(request, signal) {
-  const { query, operationName, variables, tab, isIntrospection } = request;
-  const report = (outcome) => isIntrospection || reportOutcome(tab, outcome);
-  report({ line: 'Running…', calls: undefined });
+async function* send({ query, tab, isIntrospection, ...request }) {
   if (!isIntrospection) {
     reportKey('');
-    recordOperation(query, editorModel('variables.json').getValue());
+    const variables = editorModel('variables.json').getValue();
+    updateHistory(JSON.stringify({ query, variables }));
   }
   const needsKey = !isIntrospection || introspectsWithKey;
   const { headers, key } = needsKey
     ? requestHeaders(request.tabHeaders)
     : { headers: new Headers() };
-  if (headers === undefined) {
-    report({ line: 'Not sent.' });
+  reportOutcome(tab, { line: headers ? 'No response yet.' : 'Not sent.', calls: undefined });
+  if (!headers) {
     yield { errors: [{ message: control('key-problem').textContent }] };
     return;
   }
   const isExplained = control('explain').checked;
   headers.set('accept', 'application/graphql-response+json, application/json, multipart/mixed');
   headers.set('content-type', 'application/json');
+  const { operationName, variables, signal } = request;
   const members = [`"query":${JSON.stringify(query)}`];
   if (operationName) members.push(`"operationName":${JSON.stringify(operationName)}`);
   if (variables) members.push(`"variables":${variablesText()}`);
   const body = `{${members.join()}}`;
   const startedAt = performance.now();
-  report({ line: 'No response yet.' });
   const response = await fetch(location.pathname, { method: 'POST', headers, body, signal });
   const type = response.headers.get('content-type') ?? 'no content type';
   const [, boundary] = /^multipart\/mixed.*;\s*boundary="?([^";]+)/i.exec(type) ?? [];
+  const separator = boundary && `\r\n--${boundary}`;
   const decoder = new TextDecoder();
   let bytes = 0;
   let rest = '';
   for await (const chunk of response.body) {
     bytes += chunk.length;
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split(
-      boundary && `\r\n--${boundary}`,
-    );
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split(separator);
     rest = parts.pop();
     for (const part of parts) {
       const [, json] = part.split('\r\n\r\n');
@@ -167,7 +160,7 @@ async function* send(request, signal) {
     }
   }
   const time = milliseconds(performance.now() - startedAt);
-  report({ line: `HTTP ${response.status} in ${time}, ${bytes} bytes` });
+  reportOutcome(tab, { line: `HTTP ${response.status} in ${time}, ${bytes} bytes` });
   if (boundary) return;
   if (!/json/i.test(type)) {
     throw new Error(`Expected JSON, received ${type} with the status ${response.status}.`);

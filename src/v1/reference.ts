@@ -14,10 +14,7 @@ const files = {
  * Creates the OpenAPI document and its reference page, by path. An API key is prefilled, so that the
  * page starts authorized. The page links to GraphiQL if there is one.
  */
-export function createReference(
-  apiKey: string | undefined,
-  graphiql: boolean,
-): ReadonlyMap<string, StaticFile> {
+export function createReference(apiKey = '', graphiql = false): ReadonlyMap<string, StaticFile> {
   const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
   const reference = new Map([['/v1/openapi.json', json]]);
   for (const [path, [asset, type]] of Object.entries(files)) {
@@ -28,7 +25,7 @@ export function createReference(
       const text = await readAsset(asset);
       if (!isPage) return text;
       return text
-        .replace('data-api-key=""', `data-api-key="${apiKey ?? ''}"`)
+        .replace('data-api-key=""', `data-api-key="${apiKey}"`)
         .replace('data-graphiql=""', `data-graphiql="${graphiql ? 'on' : ''}"`);
     };
     reference.set(path, createStaticFile(type, headers, read));

@@ -24,7 +24,7 @@ export interface V1Options {
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
   /** Whether there is GraphiQL, to which the reference page links. */
-  readonly graphiql?: boolean;
+  readonly graphiql?: boolean | undefined;
 }
 
 /** A request to `/v1/…` or `/quickstart/…`. */
@@ -77,8 +77,7 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 }
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1(options: V1Options): V1Handler {
-  const { petStore, takeCall, refuse, demoKey, graphiql = false } = options;
+export function createV1({ petStore, takeCall, refuse, demoKey, graphiql }: V1Options): V1Handler {
   const reference = createReference(demoKey, graphiql);
   return async (request) => {
     const { path, method, headers } = request;

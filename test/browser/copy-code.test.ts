@@ -47,7 +47,7 @@ async function openProject() {
 /** Copies the operation of the tab in a format. */
 async function copy(page: Page, format: Format): Promise<string> {
   await page.getByLabel('Copy the operation').selectOption(format);
-  await page.getByText(`Copied as ${format}, with the key demo-key.`).waitFor();
+  await page.getByText(`Copied as ${format}.`).waitFor();
   return page.evaluate<string>('navigator.clipboard.readText()');
 }
 

@@ -249,7 +249,7 @@ describe('GraphiQL in Chromium', () => {
     async () => {
       const { page, sent } = await open();
       await openTab(page, 'SendMessage');
-      await page.getByRole('checkbox', { name: 'REST calls' }).focus();
+      await page.getByRole('link', { name: 'REST reference' }).focus();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.keyboard.press('ControlOrMeta+A');
@@ -307,7 +307,7 @@ describe('GraphiQL in Chromium', () => {
     expect(sent.at(-1)).toContain('9007199254740993');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Copy the operation').selectOption('Link');
-    await page.getByText('Copied as link, without the key.').waitFor();
+    await page.getByText('Copied as Link.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
     // GraphiQL names the tab after the executed operation, and selects the stored one for a link.
     const tabs = page.getByRole('tab');
@@ -369,8 +369,12 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
     await isStored(page, 'Storefront');
     expect(await storageOf(page)).not.toContain('demo-key');
     expect(sent.filter((body) => body.includes('__schema'))).toEqual([]);
+    const notes: string[] = [];
+    page.on('console', (note) => notes.push(note.text()));
     await page.reload();
+    await page.getByRole('button', { name: 'Execute query' }).waitFor();
     expect(await keyField(page).inputValue()).toBe('');
+    expect(notes).toEqual([]);
     await page.goto('about:blank');
     await page.goBack();
     expect(await keyField(page).inputValue()).toBe('');

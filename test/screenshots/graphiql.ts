@@ -20,7 +20,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1360, height: 720 } });
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`);
   await page.getByRole('button', { name: 'Storefront', exact: true }).click();
-  await page.locator('.graphiql-query-editor').getByText('Storefront').waitFor();
+  await page.locator('.graphiql-query-editor .view-lines').getByText('Storefront').waitFor();
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').getByText('"Biscuit"').waitFor();
   await page.mouse.move(0, 0);
