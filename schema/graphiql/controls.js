@@ -42,8 +42,8 @@ function handleKey(event) {
   if (key === 'Escape' && target.matches(editor)) target.closest('[tabindex="0"]').focus();
   const isControl = event.ctrlKey || event.metaKey;
   if (key !== 'Enter' || !(isControl || target.id === 'key')) return;
-  // GraphiQL and its editor would both execute in the Find box.
-  if (target.closest('.find-widget')) event.stopImmediatePropagation();
+  // GraphiQL and its editor would both execute in the Find box, and a key that is held down would also stop.
+  if (target.closest('.find-widget') || event.repeat) event.stopImmediatePropagation();
   else if (!target.closest('.monaco-editor')) {
     event.preventDefault();
     event.stopImmediatePropagation();

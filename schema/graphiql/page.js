@@ -61,8 +61,8 @@ function showOutcome() {
  * in place of `extensions.calls`, the REST calls.
  */
 function readResult(text, { tab, key, isExplained }) {
-  const exact = parse(text, (_name, value, context) =>
-    typeof value === 'number' && JSON.rawJSON ? JSON.rawJSON(context.source) : value,
+  const exact = JSON.parse(text, (_name, value, context) =>
+    typeof value === 'number' && context ? JSON.rawJSON(context.source) : value,
   );
   const result = parse(text);
   const parts = [result, ...(result.incremental ?? []), ...(result.completed ?? [])];

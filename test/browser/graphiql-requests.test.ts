@@ -96,6 +96,17 @@ describe('GraphiQL', () => {
       await page.unroute('**/graphql');
     }
     await result.getByText('1e2', { exact: true }).waitFor();
+    // Of older browsers, GraphiQL's own functions keep integers.
+    await page.addInitScript('delete JSON.rawJSON');
+    await page.reload();
+    const body = '{"data":{"orders":[9007199254740993]}}';
+    await page.route('**/graphql', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ contentType: 'application/json', body })
+        : route.continue(),
+    );
+    await execute(page);
+    await result.getByText('9007199254740993').waitFor();
   });
 
   browserTest('opens without storage, and with full storage', async () => {

@@ -168,9 +168,13 @@ describe('GraphiQL in Chromium', () => {
     await keyField(page).press('ControlOrMeta+Enter');
     await result.getByText('"Biscuit"').waitFor();
     await states.focus();
-    await page.keyboard.press('ControlOrMeta+Enter');
-    await vi.waitFor(() => expect(sent).toHaveLength(count + 2));
+    // Held down: the second would stop the first.
+    await page.keyboard.down('ControlOrMeta');
+    for (let times = 0; times < 3; times++) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await page.keyboard.up('ControlOrMeta');
     await result.getByText('"Biscuit"').waitFor();
+    await vi.waitFor(() => expect(sent).toHaveLength(count + 2));
   });
 
   browserTest('shows what a proxy and a later part of a response say', async () => {
