@@ -121,6 +121,8 @@ function fetcher(params, { headers: tabHeaders } = {}) {
 /** Yields the result of a request, or the parts of it (RFC 2046, section 5.1) as they arrive. */
 async function* send({ query, tab, isIntrospection, ...request }) {
   if (!isIntrospection) {
+    // A small window does not show all of the page.
+    document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
     reportKey('');
     const variables = editorModel('variables.json').getValue();
     updateHistory(JSON.stringify({ query, variables }));

@@ -213,6 +213,8 @@ describe('GraphiQL', () => {
       await openTab(page, 'Storefront');
       await execute(page);
       await result.getByText('"Biscuit"').waitFor();
+      const { y = 0, height: shown = 0 } = (await result.boundingBox()) ?? {};
+      expect(y + shown).toBeLessThan(windowHeight);
       const isSmall = width <= 720;
       const open = page.locator('#calls details[open]');
       expect(await open.count()).toBe(isSmall ? 0 : 1);
