@@ -114,7 +114,7 @@ browserTest(
     });
     await page.goto(`${gateway.url}/shop/v1/docs`);
     await page.getByText('/shop/v1 - This server.').waitFor({ state: 'attached' });
-    await page.locator('.opblock-summary-control').first().click();
+    await page.getByText('List all animals').click();
     await page.getByText('Try it out').click();
     const called = page.waitForResponse('**/shop/v1/pets**');
     await page.getByText('Execute', { exact: true }).click();
