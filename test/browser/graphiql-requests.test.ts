@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, vi } from 'vitest';
+import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
 import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
@@ -16,6 +17,8 @@ async function hold(page: Page, operation: string) {
   return resolve;
 }
 
+/** GraphiQL's own tabs and editors, whose findings docs/graphiql.md lists. */
+const ofGraphiql = '[role="tablist"], [role="tab"], .graphiql-tabs, [data-uri]';
 const outcome = (page: Page) => page.locator('#outcome');
 const isAborted = (page: Page) =>
   page.waitForEvent('requestfailed', (request) => request.method() === 'POST');
@@ -230,6 +233,7 @@ describe('GraphiQL', () => {
       expect((await page.getByLabel('API key').boundingBox())?.width).toBeGreaterThan(110);
       await page.getByText('API key', { exact: true }).click();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await checkAccessibility(page, ofGraphiql)).toEqual([]);
     }
   });
 });
