@@ -8,7 +8,7 @@ import { describe, expect, vi } from 'vitest';
 import { browserTest } from '../support/browser.ts';
 import { openConsumer, packGateway } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { openGraphiql, openTab } from '../support/graphiql.ts';
+import { copiedText, openGraphiql, openTab } from '../support/graphiql.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -48,7 +48,7 @@ async function openProject() {
 async function copy(page: Page, format: Format): Promise<string> {
   await page.getByLabel('Copy the operation').selectOption(format);
   await page.getByText(`Copied as ${format}.`).waitFor();
-  return page.evaluate<string>('navigator.clipboard.readText()');
+  return copiedText(page);
 }
 
 /** Pastes code into a file, and runs it. */

@@ -6,7 +6,7 @@ import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
-import { execute, openGraphiql, openTab } from '../support/graphiql.ts';
+import { copiedText, execute, openGraphiql, openTab } from '../support/graphiql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { mountInNode } from '../support/mounted.ts';
 import { holdingOrders } from '../support/parts.ts';
@@ -312,7 +312,7 @@ describe('GraphiQL in Chromium', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Copy the operation').selectOption('Link');
     await page.getByText('Copied as Link.').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link);
+    expect(await copiedText(page)).toBe(link);
     // GraphiQL names the tab after the executed operation, and selects the stored one for a link.
     const tabs = page.getByRole('tab');
     const opened = page.getByRole('tab', { name: 'Two', selected: true });
@@ -327,9 +327,7 @@ describe('GraphiQL in Chromium', () => {
     await editor.getByText('One', { exact: true }).click();
     await page.getByLabel('Copy the operation').selectOption('Link');
     await vi.waitFor(async () =>
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-        link.replace('operationName=Two', 'operationName=One'),
-      ),
+      expect(await copiedText(page)).toBe(link.replace('operationName=Two', 'operationName=One')),
     );
   });
 

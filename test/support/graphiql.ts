@@ -24,6 +24,12 @@ export async function openGraphiql(options: TestOptions = {}) {
     requestedUrls.push(request.url());
     if (request.method() === 'POST') sent.push(request.postData() ?? '');
   });
+  // Other pages of the browser share the clipboard.
+  await page.addInitScript(() => {
+    const { clipboard } = navigator;
+    const write = clipboard.writeText.bind(clipboard);
+    clipboard.writeText = (text) => write(text).then(() => void Object.assign(window, { text }));
+  });
   await page.goto(`${service.url}/graphql`);
   return {
     ...service,
@@ -50,3 +56,6 @@ export async function openTab(page: Page, name: string): Promise<void> {
   // Until GraphiQL has parsed and stored the operation of the new tab, it executes the previous one.
   await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(name), name);
 }
+
+/** Returns what the page has copied last. */
+export const copiedText = (page: Page) => page.evaluate<string>('text');
