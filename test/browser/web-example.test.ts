@@ -94,7 +94,7 @@ describe('examples/web', () => {
     expect(await project.tsc('7.0')).toBe('');
   });
 
-  browserTest('shows that it is loading, lists animals, and filters them by status', async () => {
+  browserTest('shows that it is loading, lists pets, and filters them by status', async () => {
     const { page, cards, hold } = await open();
     expect(await cards.first().innerText()).toMatch(/^B\s+Biscuit\s+Category 1\s+Available\s+#1$/);
     const holding = hold('Store');
@@ -107,7 +107,7 @@ describe('examples/web', () => {
     expect(await page.locator('.placeholder').count()).toBe(0);
     await page.unroute('**/graphql');
     await page.getByText('Sold').first().click();
-    await page.getByText('2 animals').waitFor();
+    await page.getByText('2 pets').waitFor();
     expect(await cards.locator('h2').allInnerTexts()).toEqual(['Pebble', 'Waffles']);
     await page.reload();
   });
@@ -126,35 +126,30 @@ describe('examples/web', () => {
     }
   });
 
-  browserTest(
-    'removes an animal that the gateway rejects, and shows why at the field',
-    async () => {
-      const { page, cards, problem, add } = await open();
-      await add('', 'dogs');
-      await problem.getByText(/^Expected a whole number .*, received "dogs"/).waitFor();
-      expect(await cards.count()).toBe(12);
-      const described = page.locator('[aria-invalid="true"]').evaluateAll((controls) =>
-        controls.map((control) => {
-          const note = control.getAttribute('aria-describedby') ?? '';
-          return [control.getAttribute('name'), document.getElementById(note)?.textContent];
-        }),
-      );
-      expect(await described).toEqual([
-        ['categoryId', 'Expected a whole number from -2^63 to 2^63-1, received "dogs".'],
-      ]);
-      const option = page.locator('select option').first();
-      const value = await option.evaluate((element) => element.getAttribute('value') ?? '');
-      await option.evaluate((element) => element.setAttribute('value', 'lost'));
-      await add('', '99999999999999999999');
-      await problem
-        .getByText('Expected one of available, pending, sold, received "lost".')
-        .waitFor();
-      expect(await problem.count()).toBe(2);
-      await option.evaluate((element, value) => element.setAttribute('value', value), value);
-    },
-  );
+  browserTest('removes a pet that the gateway rejects, and shows why at the field', async () => {
+    const { page, cards, problem, add } = await open();
+    await add('', 'dogs');
+    await problem.getByText(/^Expected a whole number .*, received "dogs"/).waitFor();
+    expect(await cards.count()).toBe(12);
+    const described = page.locator('[aria-invalid="true"]').evaluateAll((controls) =>
+      controls.map((control) => {
+        const note = control.getAttribute('aria-describedby') ?? '';
+        return [control.getAttribute('name'), document.getElementById(note)?.textContent];
+      }),
+    );
+    expect(await described).toEqual([
+      ['categoryId', 'Expected a whole number from -2^63 to 2^63-1, received "dogs".'],
+    ]);
+    const option = page.locator('#add option').first();
+    const value = await option.evaluate((element) => element.getAttribute('value') ?? '');
+    await option.evaluate((element) => element.setAttribute('value', 'lost'));
+    await add('', '99999999999999999999');
+    await problem.getByText('Expected one of available, pending, sold, received "lost".').waitFor();
+    expect(await problem.count()).toBe(2);
+    await option.evaluate((element, value) => element.setAttribute('value', value), value);
+  });
 
-  browserTest('shows a new animal, with every digit, before the gateway responds', async () => {
+  browserTest('shows a new pet, with every digit, before the gateway responds', async () => {
     const { page, cards, add, hold } = await open();
     const holding = hold('AddPet');
     await add('<b>Rex</b>', '9223372036854775807');
@@ -189,7 +184,7 @@ describe('examples/web', () => {
     await problem.getByText('The gateway cannot be reached.').waitFor();
     await page.unroute('**/graphql');
     await problem.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('2 animals').waitFor();
+    await page.getByText('2 pets').waitFor();
     expect(await problem.count()).toBe(0);
   });
 
@@ -208,6 +203,9 @@ describe('examples/web', () => {
       await page.getByLabel('API key').fill(key);
       await page.getByRole('button', { name: 'Use key' }).click();
     };
+    await page.getByLabel('Try a state').selectOption('demo-empty');
+    await page.getByText('There are no pets at the moment.').waitFor();
+    expect(await page.getByLabel('API key').inputValue()).toBe('demo-empty');
     const states = {
       'demo-unauthenticated': 'This API key is not accepted.',
       'demo-forbidden': 'The API key may not do this.',
@@ -225,7 +223,7 @@ describe('examples/web', () => {
       expect(await cards.count(), key).toBe(0);
     }
     await enter('demo-empty');
-    await page.getByText('There are no animals at the moment.').waitFor();
+    await page.getByText('There are no pets at the moment.').waitFor();
     await enter('demo-key');
     await cards.nth(11).waitFor();
     await enter('demo-slow');
@@ -243,7 +241,7 @@ describe('examples/web', () => {
     await enter('demo-lost-write');
     await cards.nth(11).waitFor();
     await add('Rex', '1');
-    await problem.getByText('The animal may have been added.').waitFor();
+    await problem.getByText('The pet may have been added.').waitFor();
     await cards.nth(12).waitFor();
     await problem.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Rex was added as #13.').waitFor();
@@ -259,14 +257,15 @@ describe('examples/web', () => {
     const route = await holding;
     await route.fetch();
     await route.abort();
-    await problem.getByText('The animal may have been added.').waitFor();
+    await problem.getByText('The pet may have been added.').waitFor();
     await cards.nth(12).getByText('#13').waitFor();
+    await opened.page.unroute('**/graphql');
     await problem.getByRole('button', { name: 'Try again' }).click();
     await opened.page.getByText('Rex was added as #13.').waitFor();
     expect([await cards.count(), await problem.count()]).toEqual([13, 0]);
   });
 
-  browserTest('shows the animals before the orders arrive or fail, in one request', async () => {
+  browserTest('shows the pets before the orders arrive or fail, in one request', async () => {
     const { petStore, release, calls } = holdingOrders(withoutOrders(await openBuiltin()));
     await using opened = await openPage(petStore);
     const { page, cards, service } = opened;

@@ -35,7 +35,7 @@ try {
     const page = await browser.newPage({ viewport: { width, height }, colorScheme });
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
     await page.getByText('Biscuit').waitFor();
-    await page.getByText('12 animals').waitFor();
+    await page.getByText('12 pets').waitFor();
     await page.screenshot({ path: fileURLToPath(new URL(`web-${name}.png`, import.meta.url)) });
   }
 } finally {

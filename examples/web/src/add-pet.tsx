@@ -21,7 +21,7 @@ interface Submission {
 }
 
 /**
- * Adds an animal. Its card appears immediately, and is removed if the gateway rejects it. If it may have
+ * Adds a pet. Its card appears immediately, and is removed if the gateway rejects it. If it may have
  * been added nevertheless, the list is loaded again, and it can be sent again: each submission has a key
  * with which it is added once.
  */
@@ -45,7 +45,7 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
     update(cache, { data }) {
       const pet = data?.addPet;
       if (!pet) return;
-      // Adds it to the cached lists of all animals and of its status.
+      // Adds it to the cached lists of all pets and of its status.
       for (const status of new Set([null, pet.status])) {
         cache.updateQuery({ query: InventoryDocument, variables: { status } }, (list) =>
           list?.pets && list.pets.length < pageSize && list.pets.every(({ id }) => id !== pet.id)
@@ -82,7 +82,7 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
   return (
     // The gateway finds all problems at once; the browser shows one at a time.
     <form className="panel" id="add" ref={form} onSubmit={submit} noValidate>
-      <h2>Add an animal</h2>
+      <h2>Add a pet</h2>
       <Field label="Name" name="name" issue={issues.get('name')}>
         {(attributes) => <input {...attributes} required autoComplete="off" />}
       </Field>

@@ -4,14 +4,30 @@ import { createClient } from './client.ts';
 import paw from './paw.svg';
 import { Store } from './store.tsx';
 
-/** The page: the API key, the animals, the form and the orders. */
-export function App() {
-  const [session, setSession] = useState(() => ({ id: 1, client: createClient('demo-key') }));
+/** The keys of a demo that put the page into one state each (docs/error-states.md). */
+const demoKeys = [
+  'demo-key',
+  'demo-slow',
+  'demo-slow-orders',
+  'demo-empty',
+  'demo-unauthenticated',
+  'demo-rate-limited',
+  'demo-unavailable',
+  'demo-flaky',
+  'demo-lost-write',
+];
 
-  function changeKey(event: FormEvent<HTMLFormElement>) {
+/** The page: the API key, the pets, the form and the orders. */
+export function App() {
+  const [session, setSession] = useState(() => openSession(1, 'demo-key'));
+
+  function changeKey(apiKey: string) {
+    setSession(({ id }) => openSession(id + 1, apiKey));
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const client = createClient(String(new FormData(event.currentTarget).get('key')));
-    setSession(({ id }) => ({ id: id + 1, client }));
+    changeKey(String(new FormData(event.currentTarget).get('key')));
   }
 
   return (
@@ -25,13 +41,24 @@ export function App() {
               <span>Inventory</span>
             </div>
           </div>
-          <form className="key" onSubmit={changeKey}>
+          <form className="key" onSubmit={submit}>
+            <select
+              aria-label="Try a state"
+              value=""
+              onChange={({ target }) => changeKey(target.value)}
+            >
+              <option value="">Try a state</option>
+              {demoKeys.map((key) => (
+                <option key={key}>{key}</option>
+              ))}
+            </select>
             <label htmlFor="key">API key</label>
             <input
+              key={session.id}
               id="key"
               name="key"
               type="password"
-              defaultValue="demo-key"
+              defaultValue={session.apiKey}
               autoComplete="off"
               required
               pattern="[!-~]+"
@@ -45,4 +72,8 @@ export function App() {
       <Store key={session.id} />
     </ApolloProvider>
   );
+}
+
+function openSession(id: number, apiKey: string) {
+  return { id, apiKey, client: createClient(apiKey) };
 }

@@ -4,7 +4,7 @@ import type { InventoryQuery } from './graphql/graphql.ts';
 import { PetCard } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 
-/** The cached list of animals. Each card selects its fields with a fragment. */
+/** The cached list of pets. Each card selects its fields with a fragment. */
 export const InventoryDocument = graphql(`
   query Inventory($status: PetStatus) {
     pets(limit: 100, status: $status) {
@@ -14,7 +14,7 @@ export const InventoryDocument = graphql(`
   }
 `);
 
-/** The most animals that a list shows. */
+/** The most pets that a list shows. */
 export const pageSize = 100;
 
 /** The statuses that the list can be filtered by. */
@@ -31,16 +31,16 @@ interface InventoryProps {
   readonly setStatus: (status: PetStatus | null) => void;
 }
 
-/** The filterable list of animals, with its loading, empty and failed states. */
+/** The filterable list of pets, with its loading, empty and failed states. */
 export function Inventory(props: InventoryProps) {
   const { pets, isLoading, isStale, error, retry, status, setStatus } = props;
   return (
-    <section aria-labelledby="animals">
+    <section aria-labelledby="pets">
       <div className="heading">
-        <h1 id="animals">Animals</h1>
+        <h1 id="pets">Pets</h1>
         <p role="status">{count(pets?.length, isLoading)}</p>
         <a className="button add-link" href="#add">
-          Add an animal
+          Add a pet
         </a>
       </div>
       <fieldset className="filter">
@@ -68,7 +68,7 @@ export function Inventory(props: InventoryProps) {
         isLoading && <Placeholders />
       )}
       {pets?.length === 0 && !isLoading && (
-        <p className="empty">There are no {status} animals at the moment.</p>
+        <p className="empty">There are no {status} pets at the moment.</p>
       )}
     </section>
   );
@@ -76,8 +76,8 @@ export function Inventory(props: InventoryProps) {
 
 function count(pets: number | undefined, loading: boolean): string {
   if (pets === undefined) return loading ? 'Loading …' : '';
-  if (pets === pageSize) return `The first ${pageSize} animals`;
-  return pets === 1 ? '1 animal' : `${pets} animals`;
+  if (pets === pageSize) return `The first ${pageSize} pets`;
+  return pets === 1 ? '1 pet' : `${pets} pets`;
 }
 
 /** Empty cards, shown until the first list has loaded. */

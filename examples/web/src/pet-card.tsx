@@ -13,10 +13,10 @@ const PetCardFragmentDocument = graphql(`
   }
 `);
 
-/** The id of an animal that has not been saved. */
+/** The id of a pet that has not been saved. */
 export const unsavedId = 'unsaved';
 
-/** One animal. The list passes a masked object, whose fields only this component can read. */
+/** One pet. The list passes a masked object, whose fields only this component can read. */
 export function PetCard({ pet }: { readonly pet: FragmentType<PetCardFragment> }) {
   const { data, complete } = useFragment({ fragment: PetCardFragmentDocument, from: pet });
   if (!complete) return null;

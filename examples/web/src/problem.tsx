@@ -42,7 +42,7 @@ function explain(error: unknown, isWrite: boolean): Explanation {
   const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
   if (isWrite && outcomeOf(error) === 'UNKNOWN') {
     return {
-      title: 'The animal may have been added.',
+      title: 'The pet may have been added.',
       advice: 'Try again: it is added once. If that fails, too, look at the list.',
       mayRetry: true,
       requestId: isGatewayError(first) ? first.extensions.requestId : undefined,

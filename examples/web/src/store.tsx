@@ -7,7 +7,7 @@ import { graphql } from './graphql/gql.ts';
 import { Inventory } from './inventory.tsx';
 import { Orders } from './orders.tsx';
 
-/** Everything on the page, in one request. The animals do not wait for the orders. */
+/** Everything on the page, in one request. The pets do not wait for the orders. */
 const StoreDocument = graphql(`
   query Store($status: PetStatus) {
     pets(limit: 100, status: $status) {
@@ -20,7 +20,7 @@ const StoreDocument = graphql(`
   }
 `);
 
-/** The animals, the form that adds one, and the orders. */
+/** The pets, the form that adds one, and the orders. */
 export function Store() {
   const [status, setStatus] = useState<PetStatus | null>(null);
   const { data, previousData, error, loading, networkStatus, refetch } = useQuery(StoreDocument, {
@@ -56,7 +56,7 @@ export function Store() {
   );
 }
 
-/** The errors of the selected root fields. An error without a path counts as one of the animals. */
+/** The errors of the selected root fields. An error without a path counts as one of the pets. */
 function selectErrors(error: unknown, isSelected: (field: unknown) => boolean): unknown {
   if (!CombinedGraphQLErrors.is(error)) return isSelected(undefined) ? error : undefined;
   const errors = error.errors.filter(({ path }) => isSelected(path?.[0]));
