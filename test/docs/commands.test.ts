@@ -112,12 +112,9 @@ describe('the commands of docs/built-in-backend.md', () => {
   });
 });
 
-describe('the commands of docs/incremental-delivery.md', () => {
+describe('the commands of docs/clients/README.md', () => {
   it('print a response in parts', async () => {
-    const [request, response] = await blocksOf(
-      'docs/incremental-delivery.md',
-      'Incremental delivery',
-    );
+    const [, request, response] = await blocksOf('docs/clients/README.md', 'Incremental delivery');
     const pasted = (request?.block ?? '').replaceAll(documented, gateway.url);
     const output = await checkout.paste(pasted);
     const lines = output.replaceAll('\r', '').replace(/("orders":\[).+?(\]\})/, '$1…$2');
@@ -128,7 +125,7 @@ describe('the commands of docs/incremental-delivery.md', () => {
 describe('the commands of docs/bff.md', () => {
   it('print the REST calls of an operation', async () => {
     const blocks = await blocksOf('docs/bff.md', 'The REST calls of an operation');
-    const [service, gateway, request, extensions] = blocks.map(({ block }) => block);
+    const [service, gateway, request, , extensions] = blocks.map(({ block }) => block);
     await using checkout = await openCheckout();
     await using first = await checkout.start(service ?? '');
     await using second = await checkout.start((gateway ?? '').replaceAll(documented, first.url));

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -169,7 +170,7 @@ describe('docs/clients', () => {
   });
 
   consumerTest('infers types with gql.tada', async () => {
-    const { files, commands, packages: named } = await recipe('clients/gql-tada.md');
+    const { files, commands, packages: named } = await recipe('clients/others.md', 'gql.tada');
     const ours = named.filter((name) => name.startsWith('@types/'));
     const theirs = ['graphql', ...named.filter((name) => !ours.includes(name))];
     const packages = { ours, theirs };
@@ -202,7 +203,7 @@ describe('docs/clients', () => {
   });
 
   consumerTest('sends requests with graphql-request', async () => {
-    const { files, commands } = await recipe('clients/graphql-request.md');
+    const { files, commands } = await recipe('clients/others.md', 'graphql-request');
     const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
     const right = await consumer.project({
       ...packages,
@@ -216,6 +217,29 @@ describe('docs/clients', () => {
       files: { 'request.ts': text.replace('demo-key', 'wrong-key') },
     });
     expect(await wrong.shell(commands)).toBe('This API key is not accepted.\n');
+  });
+
+  it('reads with the query function of TanStack Query, from Python, and as REST with every digit', async () => {
+    const tanstack = (await recipe('clients/others.md', 'TanStack Query')).files;
+    const { 'pets.py': python = '' } = (await recipe('clients/others.md', 'Python')).files;
+    const { files: rest } = await recipe('clients/others.md', 'REST clients');
+    const { shell, tsc } = await consumer.project({
+      ours: ['graphql', ...node],
+      files: {
+        ...tanstack,
+        ...rest,
+        'pets.py': python,
+        'main.ts': `import { listPets } from './list-pets.ts';
+          const { pets } = await listPets(2).queryFn(new AbortController());
+          console.log(pets?.map(({ name }) => name).join());`,
+        'tsconfig.json': settings,
+      },
+    });
+    expect(await tsc('7.0')).toBe('');
+    expect(await shell(['node main.ts'])).toBe('Biscuit,Marmalade\n');
+    expect(await shell(['node rest.ts'])).toMatch(/id: 1n.*categoryId: 2n/s);
+    const hasPython = spawnSync('python3', ['--version']).status === 0;
+    if (hasPython) expect(await shell(['python3 pets.py'])).toBe("['Biscuit', 'Marmalade'] None\n");
   });
 
   consumerTest('runs tests with MSW', async () => {
@@ -374,7 +398,7 @@ const urql = `import { Client, fetchExchange } from '@urql/core';
     console.log(data?.pets?.length, 'animals', data?.orders ? 'with orders' : '', hasNext);
   });`;
 
-describe('the clients of docs/incremental-delivery.md', () => {
+describe('incremental delivery', () => {
   it.each([
     [
       'Apollo Client',

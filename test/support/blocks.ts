@@ -27,7 +27,11 @@ export async function commandsOf(page: string, section?: string): Promise<string
 
 /** Reads the files of a section: the code blocks below a line with only the name of a file. */
 export async function filesOf(page: string, section?: string): Promise<Record<string, string>> {
-  const text = await read(page, section);
+  return filesIn(await read(page, section));
+}
+
+/** Reads the files of a text, as `filesOf`. */
+export function filesIn(text = ''): Record<string, string> {
   const files = [...text.matchAll(/^`([^`\n]+)`:\n\n```\w+\n(.*?)```/gms)];
   return Object.fromEntries(files.map(([, name = '', content = '']) => [name, content]));
 }

@@ -2,38 +2,52 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { filesOf } from './blocks.ts';
+import { filesIn } from './blocks.ts';
 import { shellStart } from './process.ts';
 import { installEnv } from './registry.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 
+/** The blocks of commands in a text, except those that are a file. */
+function blocksIn(text = ''): string[] {
+  return [...text.matchAll(/(?<!`:\n\n)^```sh\n(.*?)\n```/gms)].map(([, block = '']) => block);
+}
+
 /**
  * Follows a page in the folder of the packed gateway: runs its first block of commands, writes its
- * files, and runs the commands of its last block except the last one, which starts the server.
+ * files, and runs its other blocks except the last command, which starts the server.
+ * @param section the section to follow after the text above the sections
  * @param copied files that the page only links to
  */
 export async function pastePage(
   page: string,
   parent: string,
-  copied: Readonly<Record<string, string>> = {},
+  { section, copied = {} }: { section?: string; copied?: Readonly<Record<string, string>> } = {},
 ) {
-  const text = await readFile(join(repository, page), 'utf8');
-  // The blocks above the sections.
-  const blocks = [...(text.split(/^## /m)[0] ?? '').matchAll(/^```sh\n(.*?)\n```/gms)];
-  const commands = blocks.map(([, block = '']) => block.split('\n'));
-  const [setUp = []] = commands;
-  const [start = '', ...build] = commands.at(-1)?.toReversed() ?? [];
-  const shell = (cwd: string, script: readonly string[]) =>
-    run('bash', ['-ec', script.join('\n')], { cwd, env: installEnv });
-  await shell(parent, setUp);
-  const folder = join(parent, /cd (\S+)/.exec(setUp.join('\n'))?.[1] ?? '');
-  for (const [path, content] of Object.entries({ ...(await filesOf(page)), ...copied })) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
-  }
-  await shell(folder, build.toReversed());
+  const [above = '', ...sections] = (await readFile(join(repository, page), 'utf8')).split(/^## /m);
+  const followed = sections.find((text) => text.startsWith(`${section}\n`));
+  let folder = parent;
+  const shell = async (script = '') => {
+    await run('bash', ['-ec', script], { cwd: folder, env: installEnv });
+    for (const [, to = ''] of script.matchAll(/(?:^|&& )cd (\S+)/gm)) folder = join(folder, to);
+  };
+  const write = async (files: Readonly<Record<string, string>>) => {
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+  };
+  const [setUp, ...blocks] = [...blocksIn(above), ...blocksIn(followed)];
+  const [start = '', ...build] = blocks.pop()?.split('\n').toReversed() ?? [];
+  await shell(setUp);
+  await write({
+    ...filesIn(section === undefined ? [above, ...sections].join('') : above),
+    ...copied,
+  });
+  for (const block of blocks) await shell(block);
+  await write(filesIn(followed));
+  await shell(build.toReversed().join('\n'));
   return {
     folder,
     /** Runs the last command, on a free port. It receives signals directly, without npx. */

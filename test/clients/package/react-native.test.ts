@@ -48,7 +48,7 @@ describe('petstore-gateway-client in React Native', () => {
 
   it('reads, writes and retries with Apollo Client as documented, with hashes only', async () => {
     const page = await readFile(
-      join(import.meta.dirname, '../../../docs/clients/react-native.md'),
+      join(import.meta.dirname, '../../../docs/clients/others.md'),
       'utf8',
     );
     const [, client = ''] = /^`client\.ts`:\n\n```ts\n(.*?)```/ms.exec(page) ?? [];
@@ -90,7 +90,7 @@ describe('petstore-gateway-client in React Native', () => {
 
   it('reads a document with @defer as a whole with urql and the documented header', async () => {
     const page = await readFile(
-      join(import.meta.dirname, '../../../docs/clients/react-native.md'),
+      join(import.meta.dirname, '../../../docs/clients/others.md'),
       'utf8',
     );
     const fetchOptions = /`fetchOptions: (\{.*?\} \})`/.exec(page)?.[1] ?? '';

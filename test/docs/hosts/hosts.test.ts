@@ -12,11 +12,6 @@ import { sendJson, startUpstream } from '../../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
-const folder = createFolder();
-beforeAll(async () => {
-  if (hasRegistry) await packGateway(folder);
-});
-
 const pets = '[{"id":9007199254740993,"name":"Biscuit","categoryId":1,"status":"available"}]';
 
 /** A REST service that hands the response to orders over to the test. */
@@ -42,20 +37,22 @@ async function startService() {
 }
 
 describe.each([
-  'hono',
-  'express',
-  'fastify',
-  'nest',
-  'node-http',
-  'bun',
-  'deno',
-])('docs/hosts/%s.md as pasted', (page) => {
+  'node:http',
+  'Express',
+  'Fastify',
+  'Hono',
+  'Nest',
+  'Bun',
+  'Deno',
+])('docs/hosts/node.md as pasted: %s', (section) => {
+  const folder = createFolder();
   let host: Awaited<ReturnType<typeof pastePage>>;
   let service: Awaited<ReturnType<typeof startService>>;
   let server: Awaited<ReturnType<typeof host.start>>;
   beforeAll(async () => {
     if (!hasRegistry) return;
-    host = await pastePage(`docs/hosts/${page}.md`, folder);
+    await packGateway(folder);
+    host = await pastePage('docs/hosts/node.md', folder, { section });
     service = await startService();
     server = await host.start(service.env);
     expect(server.url, server.output.stderr).not.toBe('');
@@ -111,8 +108,9 @@ describe.each([
       data: { available: [{ name: 'Biscuit' }], pending: [{ name: 'Biscuit' }], orders: [1] },
     });
     expect(service.seen.at(-1)?.headers.authorization).toBe(withKey.authorization);
-    const refused = await (await fetch(`${server.url}/storefront`)).json();
-    expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    const refused = await fetch(`${server.url}/storefront`);
+    expect(refused.status).toBe(401);
+    expect((await refused.json()).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
   registryTest('rejects a body larger than 256 KiB', async () => {
@@ -159,6 +157,6 @@ describe.each([
     sendJson(orders, 200, '[2]');
     expect(await (await response).json()).toEqual({ data: { orders: [2] } });
     // Nest ends its process with the signal once its shutdown hooks have run.
-    expect(await server.exited).toBe(page === 'nest' ? null : 0);
+    expect(await server.exited).toBe(section === 'Nest' ? null : 0);
   });
 });

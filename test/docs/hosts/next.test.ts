@@ -18,9 +18,12 @@ describe('docs/next.md as pasted into a new application', () => {
   beforeAll(async () => {
     if (!hasRegistry) return;
     await packGateway(parent);
-    const pets = join(import.meta.dirname, '../../../examples/next/app/pets.tsx');
-    const copied = { 'app/pets.tsx': await readFile(pets, 'utf8') };
-    folder = (await pastePage('docs/next.md', parent, copied)).folder;
+    const copied: Record<string, string> = {};
+    for (const path of ['app/pets.tsx', 'app/featured/page.tsx']) {
+      const file = join(import.meta.dirname, '../../../examples/next', path);
+      copied[path] = await readFile(file, 'utf8');
+    }
+    folder = (await pastePage('docs/next.md', parent, { copied })).folder;
   });
 
   registryTest('has the configuration of create-next-app, and opened no database', async () => {
