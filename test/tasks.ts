@@ -14,6 +14,7 @@ export const tasks: Readonly<Record<string, string>> = {
   'check:lint': 'biome check .',
   'check:openapi': `REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ${checks}/redocly lint schema/openapi.yaml`,
   'check:package': `npm run -s build && tsc -p examples/web && ${checks}/publint --strict . && ${checks}/publint --strict packages/client`,
+  'check:pages': 'node test/pages.ts',
   'check:schema': 'node schema/changes.ts',
   'check:spelling': `${checks}/cspell lint --config test/checks/cspell.json --no-progress --no-summary`,
   'check:tools':

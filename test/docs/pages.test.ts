@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { StorefrontDocument } from '../../packages/client/src/documents.ts';
@@ -8,27 +8,11 @@ import { gatewayErrorCodes } from '../../packages/client/src/errors.ts';
 import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import type { Variable } from '../../src/config/variable.ts';
 import { documentedVariables, variables } from '../../src/config/variables.ts';
+import { findUnlinked, linksOf, pages, readPage } from '../pages.ts';
 import { commandsOf, filesOf } from '../support/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
-const markdown = async (folder: string) =>
-  (await readdir(join(root, folder))).filter((file) => file.endsWith('.md'));
-const inDocs = await markdown('docs');
-const inClients = await markdown('docs/clients');
-const inHosts = await markdown('docs/hosts');
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'packages/client/README.md',
-  'examples/README.md',
-  'examples/federation/README.md',
-  'examples/mcp/README.md',
-  ...inDocs.map((file) => `docs/${file}`),
-  ...inClients.map((file) => `docs/clients/${file}`),
-  ...inHosts.map((file) => `docs/hosts/${file}`),
-];
 
 /** The anchors of a page's headings on GitHub. */
 function anchorsOf(text: string): string[] {
@@ -69,38 +53,28 @@ describe('the packed README.md', () => {
   });
 });
 
-describe('examples/README.md', () => {
-  it('has a line for each example', async () => {
-    const text = await read('examples/README.md');
-    const entries = await readdir(join(root, 'examples'), { withFileTypes: true });
-    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-    const rows = [...text.matchAll(/^\| \[`(\w+)`\]/gm)].map(([, name]) => name);
-    expect(rows.toSorted()).toEqual(folders.toSorted());
-  });
-});
-
 describe('the documentation', () => {
-  it('lists every page in its index', async () => {
-    for (const [index, listed] of [
-      ['docs/README.md', inDocs],
-      ['docs/clients/README.md', inClients],
-      ['docs/hosts/README.md', inHosts],
-    ] as const) {
-      const text = await read(index);
-      for (const page of listed.filter((file) => file !== 'README.md')) {
-        expect(text, index).toContain(`${page})`);
-      }
-    }
+  it('has no page that no other page links to', () => {
+    const texts = new Map(pages.map((page) => [page, readPage(page)]));
+    expect(findUnlinked(texts)).toEqual([]);
+    texts.set('docs/clients/lost.md', '[itself](lost.md)');
+    expect(findUnlinked(texts)).toEqual([
+      'No page links to docs/clients/lost.md: add it to docs/README.md.',
+    ]);
+  });
+
+  it('has at most 32 pages and 24,000 words', () => {
+    const counted = pages.filter((page) => !/^(CHANGELOG|examples)/.test(page));
+    const words = counted.flatMap((page) => readPage(page).match(/\S+/g) ?? []);
+    const inDocs = counted.filter((page) => page === 'README.md' || page.startsWith('docs/'));
+    expect(inDocs.length).toBeLessThanOrEqual(32);
+    expect(words.length).toBeLessThanOrEqual(24_000);
   });
 
   it.each(pages)('%s has no broken links', async (page) => {
-    const text = await read(page);
-    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^https?:/.test(target)) continue;
-      const [path = '', anchor] = target.split('#');
-      const linked = path === '' ? page : relative(root, join(root, dirname(page), path));
-      await expect(stat(join(root, linked)), target).resolves.toBeDefined();
-      if (anchor !== undefined) expect(anchorsOf(await read(linked)), target).toContain(anchor);
+    for (const { path, anchor } of linksOf(page, await read(page))) {
+      await expect(stat(join(root, path)), path).resolves.toBeDefined();
+      if (anchor !== undefined) expect(anchorsOf(await read(path)), path).toContain(anchor);
     }
   });
 
@@ -136,6 +110,16 @@ describe('docs/persisted-documents.md', () => {
   });
 });
 
+describe('examples/README.md', () => {
+  it('has a line for each example', async () => {
+    const text = await read('examples/README.md');
+    const entries = await readdir(join(root, 'examples'), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const rows = [...text.matchAll(/^\| \[`(\w+)`\]/gm)].map(([, name]) => name);
+    expect(rows.toSorted()).toEqual(folders.toSorted());
+  });
+});
+
 describe('examples/mcp/README.md', () => {
   it('packs both packages into a copy, under the names that it installs', async () => {
     const [commands = ''] = await commandsOf('examples/mcp/README.md', 'Start');
@@ -160,7 +144,7 @@ describe('examples/mcp/README.md', () => {
 describe('docs/next.md', () => {
   it('contains files of examples/next', async () => {
     const files = Object.entries(await filesOf('docs/next.md'));
-    expect(files.length).toBe(5);
+    expect(files.length).toBe(4);
     for (const [path, content] of files) {
       expect(content, path).toBe(await read(`examples/next/${path}`));
     }
