@@ -142,7 +142,7 @@ async function firstWrite(
   throw new Error('No write was acknowledged within two minutes.');
 }
 
-/** Backs up and restores a database, as in docs/production.md. @returns the restored pets. */
+/** Backs up and restores a database, as in docs/built-in-backend.md. @returns the restored pets. */
 async function backUpAndRestore(databaseUrl: string, newDatabaseUrl: string) {
   const file = join(tmpdir(), 'backup.dump');
   const server = newDatabaseUrl.replace(/[^/]*$/, 'postgres');
