@@ -5,14 +5,17 @@ import { variables } from '../src/config/variables.ts';
 /** What a number, a switch or a base URL accepts. */
 const evident = /^a whole number from [^,]*$|^on or off$|^an http or https URL without /;
 
-/** A codegen plugin that writes the table of docs/configuration.md: every variable with its default. */
+/** A codegen plugin that writes the list of docs/configuration.md: every variable with its default. */
 export function plugin(): string {
-  const rows = Object.entries<Variable>(variables).map(([name, { fallback, accepts, meaning }]) => {
-    const standard = typeof fallback === 'string' ? `\`${fallback}\`` : '';
-    const accepted = evident.test(accepts) ? '' : ` (${accepts})`;
-    return `| \`${name}\` | ${standard} | ${meaning}${accepted} |\n`;
-  });
-  const table = `| variable | default | meaning |\n|---|---|---|\n${rows.join('')}`;
+  const lines = Object.entries<Variable>(variables).map(
+    ([name, { fallback, accepts, meaning }]) => {
+      const standard = typeof fallback === 'string' ? `; default \`${fallback}\`` : '';
+      const accepted = evident.test(accepts) ? '' : ` (${accepts})`;
+      return `- \`${name}\`: ${meaning}${accepted}${standard}\n`;
+    },
+  );
   const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
-  return page.replace(/(?<=^<!-- configuration -->\n).*?(?=^<!-- \/configuration)/ms, () => table);
+  return page.replace(/(?<=^<!-- configuration -->\n).*?(?=^<!-- \/configuration)/ms, () =>
+    lines.join(''),
+  );
 }

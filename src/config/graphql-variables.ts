@@ -20,7 +20,7 @@ export const graphqlVariables = {
   PERSISTED_DOCUMENTS: {
     ...setting('persistedDocuments.mode', oneOf('off', 'allow', 'audit', 'only'), 'off'),
     meaning:
-      '`allow`: accept persisted documents by their hash, and any other document; `audit`: the same, and log the documents that `only` would refuse; `only`: accept persisted documents only',
+      '`allow`: accept documents by their hash or as text; `audit`: the same, and log the documents that `only` would refuse; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
     ...setting('persistedDocuments.files', paths),

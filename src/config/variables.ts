@@ -54,7 +54,7 @@ export const variables = {
   KEEP_ALIVE_TIMEOUT_MS: {
     ...setting('keepAliveTimeoutMs', wholeNumber(1000, 86_400_000), '75000'),
     meaning:
-      'time after which an idle connection is closed, in milliseconds; longer than that of the proxy in front',
+      'time after which an idle connection is closed, in milliseconds; set it longer than in the proxy in front',
   },
   ...backendVariables,
   NODE_ENV: {
@@ -108,7 +108,7 @@ export const variables = {
     ...setting('rest.idempotencyStore', redisUrl),
     isSecret: true,
     meaning:
-      'Redis server in which all gateways remember writes with an `Idempotency-Key` to a REST service; in memory if unset',
+      'Redis server in which all gateways remember writes with an `Idempotency-Key` to a REST service; if unset, they are remembered in memory',
   },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',
@@ -142,7 +142,7 @@ export const variables = {
   },
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
     ...baseUrl,
-    meaning: 'URL to send traces to as it is, instead of `/v1/traces` below that base URL',
+    meaning: 'URL to send traces to, instead of `/v1/traces` below that base URL',
   },
   OTEL_TRACES_EXPORTER: { ...oneOf('otlp', 'none'), meaning: '`none` turns tracing off' },
   OTEL_SDK_DISABLED: {
