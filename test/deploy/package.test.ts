@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { js as graphiql } from '@graphql-yoga/render-graphiql/graphiql';
 import { describe, expect, it } from 'vitest';
+import { blocksOf } from '../support/blocks.ts';
 import { consumerTest, openConsumer, packGateway, sizeOf } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
@@ -197,14 +198,20 @@ describe('the packed package', () => {
       [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block),
     );
     expect(blocks.length).toBeGreaterThan(6);
-    const files = Object.fromEntries(
-      blocks.map((block, index) => [
-        `block-${index}.ts`,
-        `declare const request: Request;\n${block}`,
-      ]),
-    );
+    const files = Object.fromEntries(blocks.map((block, index) => [`block-${index}.ts`, block]));
     const { tsc } = await project({ ours: others.split(' '), files, hasClient: true });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', ...Object.keys(files))).toBe('');
+  });
+
+  it.each([
+    ['README.md', 'Mount it in a BFF', /^\[ 'Biscuit', .* \] undefined\n$/],
+    ['docs/bff.md', 'In a BFF', /^200 3 undefined\n$/],
+  ])('runs the first block of %s, section %s', async (page, section, printed) => {
+    const [{ block = '' } = {}] = await blocksOf(page, section);
+    // The server of README.md would keep the process alive.
+    const text = `${block.replace('3000', '0')}process.exit();`;
+    const { shell } = await project({ files: { 'main.ts': text } });
+    expect(await shell(['LOG_LEVEL=silent node main.ts'])).toMatch(printed);
   });
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
