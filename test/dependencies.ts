@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Compares the tables of CONTRIBUTING.md, section "Dependencies", with the dependencies of each
+ * Compares the lists of CONTRIBUTING.md, section "Dependencies", with the dependencies of each
  * `package.json`. @returns a sentence for each difference.
  */
 export function compareDependencies(contributing: string, ...packages: string[]): string[] {
   const [, section = ''] = contributing.split(/^## Dependencies$/m);
-  const [tables = ''] = section.split(/^## /m);
-  const listed = [...tables.matchAll(/^\| `(.+?)` \| .+ \|$/gm)].map(([, name = '']) => name);
+  const [lists = ''] = section.split(/^## /m);
+  const listed = [...lists.matchAll(/^- `(.+?)`: .+$/gm)].map(([, name = '']) => name);
   const installed = packages.flatMap((text) => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(text);
     return Object.keys({ ...dependencies, ...devDependencies });
@@ -15,10 +15,10 @@ export function compareDependencies(contributing: string, ...packages: string[])
   return [
     ...installed
       .filter((name) => !listed.includes(name))
-      .map((name) => `${name} has no row: say in CONTRIBUTING.md why it is needed, or remove it.`),
+      .map((name) => `${name} has no line: say in CONTRIBUTING.md why it is needed, or remove it.`),
     ...listed
       .filter((name, index) => !installed.includes(name) || listed.indexOf(name) < index)
-      .map((name) => `${name} has a row too many in CONTRIBUTING.md.`),
+      .map((name) => `${name} has a line too many in CONTRIBUTING.md.`),
   ];
 }
 
