@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
@@ -52,11 +52,12 @@ const node = ['@types/node', 'undici-types'];
 describe('docs/error-states.md', () => {
   /** Creates the page's files for a gateway. Returns a function that runs a command, and joins the lines it prints. */
   async function open(url: string, others: Readonly<Record<string, string>> = {}) {
-    const { files, commands } = await recipe('error-states.md');
-    const here = Object.entries(files).map(([name, text]) => [
-      name,
-      text.replaceAll(service.url, url),
-    ]);
+    const { commands } = await recipe('error-states.md');
+    const names = await readdir('examples/states');
+    const texts = await Promise.all(
+      names.map((name) => readFile(`examples/states/${name}`, 'utf8')),
+    );
+    const here = texts.map((text, index) => [names[index], text.replaceAll(gateway, url)]);
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', ...node],
       files: { ...Object.fromEntries(here), ...others, 'tsconfig.json': settings },
