@@ -144,7 +144,7 @@ describe('examples/mcp/README.md', () => {
 describe('docs/next.md', () => {
   it('contains files of examples/next', async () => {
     const files = Object.entries(await filesOf('docs/next.md'));
-    expect(files.length).toBe(4);
+    expect(files.length).toBe(3);
     for (const [path, content] of files) {
       expect(content, path).toBe(await read(`examples/next/${path}`));
     }

@@ -19,7 +19,7 @@ describe('docs/next.md as pasted into a new application', () => {
     if (!hasRegistry) return;
     await packGateway(parent);
     const copied: Record<string, string> = {};
-    for (const path of ['app/pets.tsx', 'app/featured/page.tsx']) {
+    for (const path of ['app/page.tsx', 'app/pets.tsx', 'app/featured/page.tsx']) {
       const file = join(import.meta.dirname, '../../../examples/next', path);
       copied[path] = await readFile(file, 'utf8');
     }
