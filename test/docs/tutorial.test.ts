@@ -59,7 +59,7 @@ async function openPage(files: Readonly<Record<string, string>>, url: string) {
   const closing = stack.move();
   return {
     page,
-    animals: page.getByRole('listitem'),
+    pets: page.getByRole('listitem'),
     alert: page.getByRole('alert'),
     async add(name: string, category: string) {
       await page.getByLabel('Name').fill(name);
@@ -90,17 +90,17 @@ describe('docs/tutorial.md', () => {
     }
   });
 
-  browserTest('lists and adds animals, and shows errors', async () => {
+  browserTest('lists and adds pets, and shows errors', async () => {
     await using gateway = await startGateway();
     await using opened = await openPage(await pageFiles(), gateway.url);
-    await opened.animals.nth(11).waitFor();
-    expect(await opened.animals.first().innerText()).toBe('Biscuit, available');
+    await opened.pets.nth(11).waitFor();
+    expect(await opened.pets.first().innerText()).toBe('Biscuit, available');
     await opened.add('Rex', '9223372036854775807');
-    await opened.animals.getByText('Rex, no status').waitFor();
-    expect(await opened.animals.count()).toBe(13);
+    await opened.pets.getByText('Rex, no status').waitFor();
+    expect(await opened.pets.count()).toBe(13);
     await opened.add('Rex', 'dogs');
     await opened.alert.getByText(/categoryId.*dogs/).waitFor();
-    expect(await opened.animals.count()).toBe(13);
+    expect(await opened.pets.count()).toBe(13);
     // A proxy responds without an outcome, then a response is lost: both writes were done.
     const errors = [{ message: 'No response.', extensions: { code: 'UPSTREAM_UNAVAILABLE' } }];
     const ends = [
@@ -114,15 +114,15 @@ describe('docs/tutorial.md', () => {
     });
     for (const name of ['Milo', 'Otis']) {
       await opened.add(name, '1');
-      await opened.animals.getByText(`${name}, no status`).waitFor();
-      await opened.alert.getByText('The animal may have been added.').waitFor();
+      await opened.pets.getByText(`${name}, no status`).waitFor();
+      await opened.alert.getByText('The pet may have been added.').waitFor();
     }
     await opened.page.unroute('**/graphql');
     gateway.kill('SIGINT');
     await gateway.exited;
     await opened.add('Rex', '1');
-    await opened.alert.getByText('The animal may have been added.').waitFor();
-    expect(await opened.animals.count()).toBe(15);
+    await opened.alert.getByText('The pet may have been added.').waitFor();
+    expect(await opened.pets.count()).toBe(15);
     await opened.page.reload();
     await opened.alert.getByText('The gateway does not respond. Try again later.').waitFor();
   });
@@ -152,11 +152,11 @@ describe('docs/tutorial.md', () => {
 
     await using gateway = await start((startInFront ?? '').replace(serviceUrl, running.url));
     await using opened = await openPage(await pageFiles(), gateway.url);
-    await opened.animals.getByText('Shrimp, available').waitFor();
+    await opened.pets.getByText('Shrimp, available').waitFor();
     await opened.add('Rex', '12');
     await opened.alert.getByText('This shop has the categories 1 to 9.').waitFor();
     await opened.add('Rex', '9');
-    await opened.animals.getByText('Rex, no status').waitFor();
+    await opened.pets.getByText('Rex, no status').waitFor();
     running.kill('SIGINT');
     await running.exited;
     await opened.page.reload();
@@ -164,4 +164,4 @@ describe('docs/tutorial.md', () => {
   });
 });
 
-const pageFiles = () => filesOf(tutorial, 'List and add animals');
+const pageFiles = () => filesOf(tutorial, 'List and add pets');
