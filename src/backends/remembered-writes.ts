@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
-import type { WriteKey } from '../contract/idempotency.ts';
+import { nameOfWrite, type WriteKey } from '../contract/idempotency.ts';
 import type { Caller, PetStore } from '../contract/pet-store.ts';
-import { untilDeadline } from './builtin/query-deadline.ts';
+import { untilDeadline } from './until-deadline.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
 
 /** What is stored of a write: its encoded result, or that another process makes its call. */
@@ -85,9 +84,8 @@ class RememberedWrites {
 
   /** Makes a write, waits for the one in flight, or returns what it did. */
   async make(caller: Caller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
-    const { id, fingerprint } = write;
-    // A credential contains no space.
-    const name = hash('sha256', `${caller.key.credential} ${id}`, 'base64url');
+    const { fingerprint } = write;
+    const name = nameOfWrite(caller, write);
     for (;;) {
       const flight = this.#flights.get(name);
       if (flight === undefined) return this.#begin(caller, { name, fingerprint }, send);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Caller } from './pet-store.ts';
 
 /** Identifies a write of a caller, so that a repetition is not done again. */
 export interface WriteKey {
@@ -21,4 +22,9 @@ export function writeKeyOf(
   if (idempotencyKey === undefined) return undefined;
   const digest = (...parts: unknown[]) => hash('sha256', JSON.stringify(parts), 'base64url');
   return { id: digest(idempotencyKey, path), fingerprint: digest(operation, parameters) };
+}
+
+/** Returns the name of a write among those of all callers: a hash. A credential contains no space. */
+export function nameOfWrite({ key }: Pick<Caller, 'key'>, { id }: WriteKey): string {
+  return hash('sha256', `${key.credential} ${id}`, 'base64url');
 }

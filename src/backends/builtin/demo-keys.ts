@@ -4,7 +4,7 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import type { Caller, OperationId } from '../../contract/pet-store.ts';
-import { lateError, withAdvice } from './query-deadline.ts';
+import { lateError, withAdvice } from '../until-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import { IdempotencyKeyReusedError } from '../../contract/error.ts';
-import type { WriteKey } from '../../contract/idempotency.ts';
+import { nameOfWrite, type WriteKey } from '../../contract/idempotency.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './migrations.ts';
@@ -43,10 +42,11 @@ export function createIdempotentWrites(engine: Engine) {
   return async function writeOnce<T>(
     connection: Database,
     caller: Caller,
-    { id: writeId, fingerprint }: WriteKey,
+    write: WriteKey,
     insert: (transaction: Database) => Promise<T>,
   ): Promise<T> {
-    const id = hash('sha256', `${caller.key.credential} ${writeId}`, 'base64url');
+    const id = nameOfWrite(caller, write);
+    const { fingerprint } = write;
     for (;;) {
       const first = await connection
         .selectFrom('writes')

@@ -17,6 +17,7 @@ import { readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
+import { untilDeadline } from '../until-deadline.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -26,8 +27,8 @@ import { createIdempotentWrites } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
 import { atStart, whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
-import { takePlace, untilDeadline } from './query-deadline.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet } from './rows.ts';
+import { takePlace } from './take-place.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {

@@ -196,13 +196,10 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
 
   cancel(caller: Caller): void {
     if (this.#state === 'dropped' || this.#state === 'ended') return;
-    const isWrite = this.parts.request.method === 'POST';
-    const isSentWrite = isWrite && this.#timesSent > 0;
+    const isSentWrite = this.parts.request.method === 'POST' && this.#timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
-    // A write is also made for the others that wait for it.
-    const mayBeDone = isSentWrite || (isWrite && this.waiters.length > 1);
     const late: Failed = this.#state === 'reading' ? this.#late : { why: 'timeout' };
-    const error = mayBeDone ? toError(late, true) : caller.cancelled;
+    const error = isSentWrite ? toError(late, true) : caller.cancelled;
     for (const waiter of this.waiters) if (waiter.caller === caller) waiter.reject(error);
     this.waiters = this.waiters.filter((waiter) => waiter.caller !== caller);
     if (!isSentWrite && this.waiters.length === 0) this.expire({ why: 'clientLeft' });

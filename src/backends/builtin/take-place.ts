@@ -1,0 +1,24 @@
+import type { Caller } from '../../contract/pet-store.ts';
+import type { Places } from '../../limits/places.ts';
+import { lateError } from '../until-deadline.ts';
+
+/** Resolves when a query has its place. Rejects when its caller leaves or is late before that. */
+export async function takePlace(places: Places, caller: Caller, deadlineAt: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let hasPlace = false;
+  const send = () => {
+    hasPlace = true;
+    resolve();
+    return true;
+  };
+  const query = { key: caller.key, send };
+  places.enter(query);
+  if (hasPlace) return;
+  const leave = () => {
+    places.leaveQueue(query);
+    reject(caller.cancelled ?? lateError(false));
+  };
+  caller.whenCancelled(leave);
+  const timer = setTimeout(leave, deadlineAt - performance.now());
+  await promise.finally(() => clearTimeout(timer));
+}
