@@ -44,7 +44,7 @@ export function rememberWrites<Store extends PetStore>(
   store: WriteStore,
   repeatsUnknown: boolean,
 ): Store {
-  const writes = new RememberedWrites(store, repeatsUnknown);
+  const writes = new RememberedWrites(petStore, store, repeatsUnknown);
 
   function method<Value, Result>(call: Write<Value, Result>): Write<Value, Result> {
     return (caller, value, write) =>
@@ -73,11 +73,13 @@ interface Flight {
 }
 
 class RememberedWrites {
+  readonly #petStore: PetStore;
   readonly #store: WriteStore;
   readonly #repeatsUnknown: boolean;
   readonly #flights = new Map<string, Flight>();
 
-  constructor(store: WriteStore, repeatsUnknown: boolean) {
+  constructor(petStore: PetStore, store: WriteStore, repeatsUnknown: boolean) {
+    this.#petStore = petStore;
     this.#store = store;
     this.#repeatsUnknown = repeatsUnknown;
   }
@@ -91,7 +93,7 @@ class RememberedWrites {
       if (flight === undefined) return this.#begin(caller, { name, fingerprint }, send);
       requireSame(await untilDeadline(caller, () => false, flight.known.promise), fingerprint);
       const found = await untilDeadline(caller, () => true, flight.ended.promise);
-      if (found !== undefined) return replay(caller, found, fingerprint);
+      if (found !== undefined) return this.#replay(caller, found, fingerprint);
     }
   }
 
@@ -113,7 +115,7 @@ class RememberedWrites {
     const isUnknown = before !== undefined && this.#mayBeSentAgain(before, fingerprint);
     if (before !== undefined && !isUnknown) {
       end(before);
-      return replay(caller, before, fingerprint);
+      return this.#replay(caller, before, fingerprint);
     }
     flight.known.resolve(one);
     const { length } = caller.calls;
@@ -149,21 +151,23 @@ class RememberedWrites {
     }
   }
 
+  /** Returns what a write did, or throws its error. A key that the service has not accepted makes a read first. */
+  async #replay(caller: Caller, stored: StoredWrite, fingerprint: string): Promise<unknown> {
+    requireSame(stored, fingerprint);
+    const value = decodeResult(stored.result ?? '');
+    const isChecked = value instanceof Error || caller.key.isAccepted;
+    if (!isChecked) await this.#petStore.listPets(caller, { limit: 1 }).catch(throwUnknown);
+    caller.isReplayed = true;
+    if (value instanceof Error) throw value;
+    return value;
+  }
+
   /** Whether sending a write again finds out what it did. */
   #mayBeSentAgain(stored: StoredWrite, fingerprint: string): boolean {
     const { result } = stored;
     if (!this.#repeatsUnknown || !result || stored.fingerprint !== fingerprint) return false;
     return outcomeOf(decodeResult(result)) === 'UNKNOWN';
   }
-}
-
-/** Returns what a write did, or throws its error. */
-function replay(caller: Caller, stored: StoredWrite, fingerprint: string): unknown {
-  requireSame(stored, fingerprint);
-  caller.isReplayed = true;
-  const value = decodeResult(stored.result ?? '');
-  if (value instanceof Error) throw value;
-  return value;
 }
 
 function requireSame(known: Partial<StoredWrite>, fingerprint: string): void {

@@ -1,6 +1,7 @@
 import {
   BackendTimeoutError,
   BackendUnavailableError,
+  CancelledError,
   ErrorResponse,
   InvalidResponseError,
   PetStoreError,
@@ -42,8 +43,9 @@ export function decodeResult(text: string): unknown {
   );
 }
 
-/** Creates the same error of a write that an earlier call may have carried out. */
+/** Creates the same error of a write that an earlier call may have carried out. A cancelled one has no reader. */
 export function asUnknown(error: Error): Error {
+  if (error instanceof CancelledError) return error;
   return createError({ ...describe(error), writeOutcome: 'UNKNOWN' });
 }
 

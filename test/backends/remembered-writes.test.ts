@@ -19,7 +19,11 @@ type Respond = (response: ServerResponse, count: number) => void;
 const added = (response: ServerResponse, id: number | string = 1, status = '"sold"') =>
   sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1,"status":${status}}`);
 
-/** Opens a REST service that responds to each POST like this, and the pet store that calls it. */
+const refuse = (response: ServerResponse) =>
+  sendJson(response, 401, '{"code":"key","message":"No.","status":401}');
+const list = (response: ServerResponse) => sendJson(response, 200, '[]');
+
+/** Opens a REST service that responds to each request like this, and the pet store that calls it. */
 async function start(respond: Respond, env: Record<string, string> = {}) {
   let count = 0;
   const upstream = await startUpstream((_, response) => respond(response, ++count));
@@ -32,6 +36,7 @@ async function start(respond: Respond, env: Record<string, string> = {}) {
     petStore,
     keys,
     calls: () => upstream.seen.length,
+    methods: () => upstream.seen.map(({ method }) => method),
     add(idempotencyKey: string | undefined, caller = callWith(), pet: NewPet = rex) {
       const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
       return petStore.createPet(caller, pet, write);
@@ -158,6 +163,26 @@ describe('a write with a key', () => {
       service.add(undefined, callWith('a')),
     ]);
     expect(pets.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4', '5']);
+  });
+
+  it('has no result for an API key that the service refuses, until it accepts it again', async () => {
+    const respond = [added, refuse, refuse, list, refuse];
+    await using service = await start((response) => respond.shift()?.(response));
+    const first = await service.add('k');
+    await fail(service.petStore.listPets(callWith(), {}));
+    const again = callWith();
+    // The first call may have been done.
+    const refused = { name: 'ErrorResponse', status: 401, writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('k', again))).toMatchObject(refused);
+    expect(await service.add('k')).toEqual(first);
+    expect(await service.add('k')).toEqual(first);
+    await fail(service.petStore.listPets(callWith(), {}));
+    const client = new AbortController();
+    const left = fail(service.add('k', callWith(undefined, client.signal)));
+    await vi.waitFor(() => expect(service.calls()).toBe(6));
+    client.abort();
+    expect(await left).toMatchObject({ name: 'CancelledError' });
+    expect(service.methods()).toEqual(['POST', 'GET', 'GET', 'GET', 'GET', 'GET']);
   });
 
   it('outlives the deadline of the first caller, and its outcome is kept', async () => {
