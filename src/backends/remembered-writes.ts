@@ -44,9 +44,14 @@ export function rememberWrites<Store extends PetStore>(
   store: WriteStore,
   repeatsUnknown: boolean,
 ): Store {
-  const writes = new RememberedWrites(petStore, store, repeatsUnknown);
+  const declared = new RememberedWrites(petStore, store, repeatsUnknown);
+  // Nothing shows that the service honours the header on other paths.
+  const others = new RememberedWrites(petStore, store, false);
 
-  function method<Value, Result>(call: Write<Value, Result>): Write<Value, Result> {
+  function method<Value, Result>(
+    call: Write<Value, Result>,
+    writes = declared,
+  ): Write<Value, Result> {
     return (caller, value, write) =>
       write === undefined
         ? call(caller, value)
@@ -57,6 +62,7 @@ export function rememberWrites<Store extends PetStore>(
     ...petStore,
     createPet: method(petStore.createPet),
     sendMessage: method(petStore.sendMessage),
+    send: method(petStore.send, others),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();

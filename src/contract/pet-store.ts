@@ -209,7 +209,7 @@ export interface PetStore extends AsyncDisposable {
   /** `POST /messages` of the quickstart. */
   sendMessage(caller: Caller, message: string, write?: WriteKey): Promise<Message>;
   /** Calls another path of the REST service; a backend without one rejects. */
-  send(caller: Caller, request: RestRequest): Promise<JsonText>;
+  send(caller: Caller, request: RestRequest, write?: WriteKey): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */
   checkReady(): Promise<void>;
 }

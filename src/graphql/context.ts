@@ -47,6 +47,8 @@ export class PetStoreCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
+  /** The names of its writes to other paths. */
+  #others: readonly string[] | undefined;
   /** Whether reads of the operation may be equal, which then are one call. */
   hasEqualReads = true;
   readonly explained: ExplainedCalls | undefined;
@@ -101,11 +103,19 @@ export class PetStoreCalls {
   ): Promise<Result> {
     const one = { id, parameters };
     if (method === 'POST') {
-      return this.#send<Result>(one, field).finally(() => this.#reads?.clearAll());
+      const write = this.#send<Result>(one, field ?? this.#nameOfOther(one));
+      return write.finally(() => this.#reads?.clearAll());
     }
     if (!this.hasEqualReads) return this.#send(one);
     this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
     return this.#reads.load(one) as Promise<Result>;
+  }
+
+  /** Names a write to another path. Equal ones are counted, because each is a write of its own. */
+  #nameOfOther(one: OneCall): string {
+    const name = nameOf(one);
+    this.#others = [...(this.#others ?? []), name];
+    return `${name} ${this.#others.filter((other) => other === name).length}`;
   }
 
   #send<Result>(one: OneCall, field?: ResponseKey): Promise<Result> {
@@ -121,7 +131,7 @@ export class PetStoreCalls {
     caller.usedKey = true;
     const { length } = calls;
     const { id, parameters } = one;
-    // Only writes are made for a field.
+    // Only writes have one.
     const write = field === undefined ? undefined : writeKeyOf(caller, field, id, parameters);
     const result = (this.#petStore[id] as Method)(caller, parameters, write);
     this.explained?.add(field ?? nameOf(one), caller, calls[length], this.#petStore.isBuiltin);

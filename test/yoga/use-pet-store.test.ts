@@ -88,6 +88,46 @@ it('forwards the headers of the configuration, and names writes by their Idempot
   expect(service.seen).toHaveLength(1);
 });
 
+it('sends writes to other paths once per Idempotency-Key', async () => {
+  let count = 0;
+  const faults = [500, 500];
+  await using service = await startUpstream(({ method, body }, response) => {
+    if (method === 'GET') return sendJson(response, 200, '[]');
+    const status = body.includes('bad') ? (faults.shift() ?? 201) : 201;
+    sendJson(response, status, `{"id":9007199254740993${++count}}`);
+  });
+  const schema = buildSchema((builder) => {
+    builder.mutationFields((t) => ({
+      add: t.string({
+        nullable: true,
+        args: { name: t.arg.string({ required: true }) },
+        resolve: async (_, { name }, { petStore }) =>
+          Object.values(Object(await petStore.rest.post('/categories', { name }))).join(),
+      }),
+    }));
+  });
+  const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_IDEMPOTENCY: 'on' };
+  await using yoga = await openYoga(schema, env);
+  const add = async (fields: string, key?: string) => {
+    const headers = { ...withKey, ...(key && { 'idempotency-key': key }) };
+    return (await yoga.post({ query: `mutation { ${fields} }` }, headers)).text;
+  };
+  const two = 'a: add(name: "x") b: add(name: "x") c: add(name: "y")';
+  const first = await add(two, 'k');
+  expect(first).toContain('90071992547409933');
+  expect(await add(two, 'k')).toBe(first);
+  expect(count).toBe(3);
+  expect(await add(two, 'l')).not.toBe(first);
+  await add('add(name: "x")');
+  expect(count).toBe(7);
+  // Nothing shows that the service honours the header on other paths.
+  const failed = await add('add(name: "bad")', 'm');
+  expect(failed).toContain('UNKNOWN');
+  expect(await add('add(name: "bad")', 'm')).toContain('UNKNOWN');
+  expect(count).toBe(8);
+  expect(service.seen.some(({ headers }) => 'idempotency-key' in headers)).toBe(false);
+});
+
 it('limits operations if it is asked to', async () => {
   const query = `{ ${'a: orders '.repeat(31)} }`;
   await using limited = await openYoga(
