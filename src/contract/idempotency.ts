@@ -5,7 +5,7 @@ import type { Caller } from './pet-store.ts';
 export interface WriteKey {
   /** A hash of the caller's `Idempotency-Key` and the response path: 43 characters, per API key. */
   readonly id: string;
-  /** A hash of the operation and its parameters, which must be the same in each repetition. */
+  /** A hash of the operation, its parameters and forwarded headers, which must be the same in each repetition. */
   readonly fingerprint: string;
 }
 
@@ -14,14 +14,15 @@ export interface WriteKey {
  * @param path the response path of the root field, or the path of the REST interface
  */
 export function writeKeyOf(
-  { idempotencyKey }: { readonly idempotencyKey: string | undefined },
+  caller: Pick<Caller, 'idempotencyKey'> & Partial<Pick<Caller, 'forwarded'>>,
   path: string | number,
   operation: string,
   parameters: unknown,
 ): WriteKey | undefined {
-  if (idempotencyKey === undefined) return undefined;
+  const { idempotencyKey: key, forwarded } = caller;
+  if (key === undefined) return undefined;
   const digest = (...parts: unknown[]) => hash('sha256', JSON.stringify(parts), 'base64url');
-  return { id: digest(idempotencyKey, path), fingerprint: digest(operation, parameters) };
+  return { id: digest(key, path), fingerprint: digest(operation, parameters, forwarded) };
 }
 
 /** Returns the name of a write among those of all callers: a hash. A credential contains no space. */

@@ -32,6 +32,14 @@ describe('the key of a write', () => {
     expect(new Set(keys.map((write) => write?.fingerprint)).size).toBe(1);
   });
 
+  it('has another fingerprint for other forwarded headers, which may choose a tenant', () => {
+    const of = (forwarded?: Record<string, string>) =>
+      writeKeyOf({ idempotencyKey: 'a', forwarded }, 'addPet', 'createPet', pet);
+    const keys = [of(), of({ 'x-tenant': 'a' }), of({ 'x-tenant': 'b' }), of({ 'x-tenant': 'a' })];
+    expect(new Set(keys.map((write) => write?.id)).size).toBe(1);
+    expect(new Set(keys.map((write) => write?.fingerprint)).size).toBe(3);
+  });
+
   it('has another fingerprint for another operation or parameters', () => {
     const other = [
       keyOf('a', 'addPet', 'sendMessage'),
