@@ -13,13 +13,19 @@ const graceMs = 5000;
 
 /**
  * Stores the marker of a call that ends within ARGV[3] milliseconds, unless something is stored. Returns
- * what is: the fingerprint, and the result or whether the process of the call has died.
+ * what is: the fingerprint, and the result if there is one. It is ARGV[4] if the process of the call has died.
  */
 const begin = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'endsAt', 'result')
-if found[1] then return { found[1], found[3] or '', tonumber(found[2]) < now and 1 or 0 } end
+if found[1] then
+  if not found[3] and tonumber(found[2]) < now then
+    found[3] = ARGV[4]
+    redis.call('HSET', KEYS[1], 'result', ARGV[4])
+  end
+  return { found[1], found[3] }
+end
 local endsAt = string.format('%.0f', now + ARGV[3])
 redis.call('HSET', KEYS[1], 'marker', ARGV[1], 'fingerprint', ARGV[2], 'endsAt', endsAt)
 redis.call('PEXPIRE', KEYS[1], 86400000)
@@ -67,13 +73,14 @@ export async function openWriteRedis(
     async begin(_caller, name, fingerprint): Promise<FoundWrite> {
       const marker = `${process} ${begun++}`;
       markers.set(name, marker);
-      const reply = await redis.run('begin', keyOf(name), marker, fingerprint, endsIn).catch(() => {
+      const values = [marker, fingerprint, endsIn, lost];
+      const reply = await redis.run('begin', keyOf(name), ...values).catch(() => {
         throw notStored('The store of writes with an Idempotency-Key could not be reached.');
       });
       if (!Array.isArray(reply)) return undefined;
       markers.delete(name);
-      const [stored, result, isOver] = reply;
-      return { fingerprint: stored, result: result || (isOver ? lost : undefined) };
+      const [stored, result] = reply;
+      return { fingerprint: stored, result: result ?? undefined };
     },
     end(name, write) {
       // If it fails, the call counts as that of a process that has died.

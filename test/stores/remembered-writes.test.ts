@@ -32,9 +32,9 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
   );
   const redis = stack.use(await startRedis());
   const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, IDEMPOTENCY_STORE: redis.url };
-  async function open(url = redis.url) {
+  async function open(url = redis.url, more: Readonly<Record<string, string>> = {}) {
     const telemetry = openTelemetry();
-    const { backend } = loadConfig({ ...env, IDEMPOTENCY_STORE: url });
+    const { backend } = loadConfig({ ...env, IDEMPOTENCY_STORE: url, ...more });
     const keys = openKeys();
     const petStore = stack.use(await openPetStore(backend, telemetry, keys));
     return {
@@ -172,6 +172,23 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     for (const gateway of [first, second, first])
       expect(await fail(gateway.add('k'))).toMatchObject(lost);
     expect(service.calls()).toBe(1);
+  });
+
+  it('is repeated once if its gateway was killed and the service honours the header', async () => {
+    await using service = await start();
+    const lost = service.gateways[0].add('k');
+    const held = await service.next();
+    await service.redis.send('HSET', await service.stored(), 'marker', 'of the killed one');
+    held.destroy();
+    await fail(lost);
+    await service.redis.send('HSET', await service.stored(), 'endsAt', '1');
+    const gateway = await service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'on' });
+    const repeated = gateway.add('k');
+    added(await service.next(), 7);
+    expect(await repeated).toMatchObject({ id: '7' });
+    for (const one of [gateway, service.gateways[1]])
+      expect(await one.add('k')).toEqual(await repeated);
+    expect(service.calls()).toBe(2);
   });
 
   it('is not sent while Redis cannot be reached, and others are', async () => {
