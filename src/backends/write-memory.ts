@@ -69,9 +69,11 @@ export function openWriteMemory(
       writes.set(name, { key, fingerprint, startedAt, bytes, result: undefined });
       return undefined;
     },
-    end(name, { result } = { fingerprint: '' }) {
+    end(name, write) {
       const entry = writes.get(name);
-      if (entry === undefined) return;
+      const result = write?.result;
+      // A caller that left at once may have found a result.
+      if (entry === undefined || (entry.result !== undefined && result === undefined)) return;
       // In UTF-16.
       const more = 2 * ((result?.length ?? 0) - (entry.result?.length ?? 0));
       entry.result = undefined;

@@ -129,6 +129,9 @@ describe('a write with a key', () => {
     const left = callWith(undefined, AbortSignal.abort());
     expect(await fail(service.add('k', left))).toMatchObject({ writeOutcome: 'NOT_DONE' });
     expect(await service.add('k')).toMatchObject({ id: '1' });
+    await fail(service.add('k', left));
+    expect(await service.add('k')).toMatchObject({ id: '1' });
+    expect(service.calls()).toBe(1);
   });
 
   it('is made once by 200 at the same time', async () => {
