@@ -2,12 +2,16 @@ import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { OperationContext, OperationPlugin } from './operation-context.ts';
 
-type Hooks = Exclude<Awaited<ReturnType<NonNullable<OperationPlugin['onExecute']>>>, void>;
+/** What `onExecute` returns: the hooks on the result of an operation. */
+export type ResultHooks = Exclude<
+  Awaited<ReturnType<NonNullable<OperationPlugin['onExecute']>>>,
+  void
+>;
 
 /** Returns the hooks that add extensions to a result, or to each part of one; undefined for none. */
 export function addExtensions(
   extensionsOf: (context: OperationContext, result: ExecutionResult) => object | undefined,
-): Hooks {
+): ResultHooks {
   function add(
     result: ExecutionResult,
     context: OperationContext,
