@@ -90,7 +90,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
     operationLimits: options.operationLimits,
     introspection,
     explain,
-    admission,
+    rateLimit: admission.rateLimit,
     telemetry,
     petStore,
     persistedDocuments,
@@ -124,7 +124,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
       demoKey,
       graphiql: hasGraphiql,
       refuse,
-      takeCall: (key) => admission.takeCalls(key, 1),
+      takeCall: (key) => admission.rateLimit?.take(key, 1),
     }),
     mounted: isDraining === undefined,
   });

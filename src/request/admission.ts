@@ -1,5 +1,4 @@
 import { HttpError } from '../http/error.ts';
-import type { ApiKey } from '../keys/api-key.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Scope } from './scope.ts';
 
@@ -7,13 +6,8 @@ import type { Scope } from './scope.ts';
 export interface Admission {
   /** Admits a request until its end. @throws HttpError if it is refused. */
   admit(scope: Scope): void;
-  /**
-   * Takes calls from the rate of a key. Returns a promise if it has to wait.
-   * @throws HttpError if the rate is exceeded; the promise may reject with one.
-   */
-  takeCalls(key: ApiKey, calls: number): Promise<unknown> | undefined;
-  /** Adds the rate of a key to the headers of a response; undefined without a rate. */
-  readonly addRate?: RateLimit['addHeaders'] | undefined;
+  /** The rate of the calls of each key; undefined for any number. */
+  readonly rateLimit?: RateLimit | undefined;
 }
 
 /**
@@ -40,7 +34,6 @@ export function openGate() {
       inFlight++;
       scope.hold(place, 1);
     },
-    takeCalls: () => undefined,
     /** Resolves when no request is in flight. */
     close() {
       isClosed = true;

@@ -63,8 +63,7 @@ export function openOverloadGuard(
         throw new Refusal('event_loop_lag');
       }
     },
-    takeCalls: (key, calls) => rateLimit?.take(key, calls),
-    addRate: rateLimit?.addHeaders,
+    rateLimit,
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

@@ -104,7 +104,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     request.report.status = response.status;
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
     if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
-    admission.addRate?.(request.scope.key, response.headers);
+    admission.rateLimit?.addHeaders(request.scope.key, response.headers);
     response.headers['x-request-id'] = request.requestId;
     if (request.scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;

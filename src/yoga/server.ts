@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
-import type { Admission } from '../request/admission.ts';
+import type { RateLimit } from '../request/rate-limit.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { HostParts } from './host-parts.ts';
 import type { DocumentFinder } from './persisted-documents.ts';
@@ -15,7 +15,8 @@ import { useRate } from './use-rate.ts';
 
 /** What operations may contain and do. */
 export interface OperationOptions extends DocumentOptions, Pick<HostParts, 'plugins'> {
-  readonly admission: Pick<Admission, 'takeCalls' | 'addRate'>;
+  /** The rate of the calls of each key; undefined for any number. */
+  readonly rateLimit: RateLimit | undefined;
   readonly telemetry: Reporting;
   /** Whether callers may ask for their REST calls. */
   readonly explain: boolean;
@@ -31,13 +32,13 @@ export function createOperationServer(
   finder: DocumentFinder,
   options: OperationOptions,
 ) {
-  const { introspection, plugins = [] } = options;
+  const { introspection, rateLimit, plugins = [] } = options;
   warnOfHttpHooks(plugins, options.telemetry.log);
   const hasReport = finder.mode === 'allow' || finder.mode === 'audit';
   return createYoga({
     schema,
     plugins: [
-      options.admission.addRate !== undefined && useRate(options.admission),
+      rateLimit !== undefined && useRate(rateLimit),
       introspection === 'keys' && useIntrospectionKey(),
       useCompiledExecution(),
       useDeprecations(),

@@ -1,16 +1,16 @@
-import type { Admission } from '../request/admission.ts';
+import type { RateLimit } from '../request/rate-limit.ts';
 import type { OperationPlugin } from './operation-context.ts';
 
 /**
  * Takes the REST calls of an operation from the rate of its key: one per root field.
  * @throws HttpError if the rate is exceeded
  */
-export function useRate({ takeCalls }: Pick<Admission, 'takeCalls'>): OperationPlugin {
+export function useRate(rateLimit: RateLimit): OperationPlugin {
   return {
     onExecute({ context: { scope, operation } }) {
       if (operation === undefined) return undefined;
       const { rootFields, needsKey } = operation;
-      return takeCalls(scope.key, rootFields.count + Number(needsKey)) as
+      return rateLimit.take(scope.key, rootFields.count + Number(needsKey)) as
         | Promise<undefined>
         | undefined;
     },

@@ -58,7 +58,6 @@ describe('the routes', () => {
       admit() {
         throw new Error('secret');
       },
-      takeCalls: () => undefined,
     };
     const corsOrigins = ['https://shop.example'];
     await using service = await startGateway({ admission, corsOrigins });
