@@ -2,7 +2,6 @@ import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts'
 import type { PetStore } from './contract/pet-store.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
-import { createRefuse } from './http/refuse.ts';
 import { openRequests } from './request/gateway-request.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
@@ -83,7 +82,6 @@ export function createApp(options: AppOptions, resources: AppResources) {
   const { forwardHeaders, maxTimeoutMs } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const refuse = createRefuse(telemetry);
   const execute = createExecute({
     schema: options.schema,
     plugins: options.plugins,
@@ -116,20 +114,18 @@ export function createApp(options: AppOptions, resources: AppResources) {
     admission,
     telemetry,
     streams,
-    refuse,
     health,
-    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql, refuse }),
+    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql }),
     v1: options.createV1?.({
       petStore,
       demoKey,
       graphiql: hasGraphiql,
-      refuse,
       takeCall: (key) => admission.rateLimit?.take(key, 1),
     }),
     mounted: isDraining === undefined,
   });
   const requests = openRequests(environment);
-  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs, refuse };
+  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs };
   return {
     ...requests,
     handle,

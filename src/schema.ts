@@ -6,7 +6,6 @@ import { type Config, warnOfUnknown } from './config/config.ts';
 import type { GatewayContext } from './graphql/context.ts';
 import { createSchema, type ExtendSchema } from './graphql/schema.ts';
 import { HttpError } from './http/error.ts';
-import { createRefuse } from './http/refuse.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
 import { createEnvironment } from './request/request-environment.ts';
 import { createLog, type Log } from './telemetry/log.ts';
@@ -70,7 +69,7 @@ export async function usePetStore(
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   const { forwardHeaders } = config;
   return {
-    ...usePetStoreCalls({ petStore, environment, forwardHeaders, refuse: createRefuse(telemetry) }),
+    ...usePetStoreCalls({ petStore, environment, forwardHeaders }),
     onPluginInit({ addPlugin }) {
       if (limits) addPlugin(useLimits(config.operationLimits));
     },

@@ -19,19 +19,17 @@ interface Description {
 export interface FailedRequest {
   readonly requestId: string;
   readonly isMutation: boolean;
+  /** Reports an unexpected error, which is masked. */
+  reportError(error: unknown): unknown;
 }
 
 /**
  * Gives an error its code and keeps its message, path and locations (docs/errors.md). The error
- * of a mutation's field also gets what became of the write. An unexpected error is masked and passed
- * to `onUnexpected`.
+ * of a mutation's field also gets what became of the write. An unexpected error is masked and reported.
  */
-export function typedError(
-  error: GraphQLError,
-  { requestId, isMutation }: FailedRequest,
-  onUnexpected: (error: unknown) => void,
-): TypedError {
-  const { message, extensions } = describe(error) ?? mask(error, onUnexpected);
+export function typedError(error: GraphQLError, request: FailedRequest): TypedError {
+  const { requestId, isMutation } = request;
+  const { message, extensions } = describe(error) ?? mask(error, request);
   const { locations, path } = error;
   const outcome = isMutation && path ? writeOutcomeOf(error, path, extensions.code) : undefined;
   return {
@@ -117,8 +115,8 @@ function describeContractError(cause: unknown): Description | undefined {
   };
 }
 
-function mask(error: GraphQLError, onUnexpected: (error: unknown) => void): Description {
-  onUnexpected(rootCause(error));
+function mask(error: GraphQLError, request: FailedRequest): Description {
+  request.reportError(rootCause(error));
   return {
     message: 'Internal error of the gateway. Include the requestId when you report it.',
     extensions: { code: 'INTERNAL_SERVER_ERROR' },

@@ -29,11 +29,10 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
       if (request.body.refusal && !incoming.complete) {
         writeEarly(response, request, incoming, outgoing);
       } else write(response, incoming, outgoing, connections);
-    } catch (err) {
+    } catch (error) {
       request.fail();
-      const entry = { err, requestId: request.requestId };
       // A request that can't be reported or written must not end the process.
-      Promise.try(() => server.log.error(entry, 'unexpected error')).catch(() => {});
+      Promise.try(() => request.reportError(error)).catch(() => {});
       Promise.try(write, restErrorResponse(internalError()), incoming, outgoing, connections)
         .catch(() => {})
         .finally(() => outgoing.writableEnded || outgoing.destroy());

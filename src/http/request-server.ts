@@ -1,4 +1,5 @@
 import type { RequestBody } from './body.ts';
+import type { HttpError } from './error.ts';
 import type { BodyParts, HttpRequest, HttpResponse, RequestHead } from './http-message.ts';
 
 /** A request as the edge sees it: it reads its body, and cancels it if its client leaves. */
@@ -10,6 +11,8 @@ export interface ServedRequest extends HttpRequest {
     cancel(): void;
     follow(caller: { readonly signal: AbortSignal }): void;
   };
+  /** Reports an error, once. Returns the one to respond with. */
+  reportError(error: unknown): HttpError;
   /** Ends a request whose body does not arrive. It is not reported. */
   fail(): void;
   /** Ends the request of a probe, which is not reported. */
@@ -21,7 +24,6 @@ export interface RequestServer<Served extends ServedRequest = ServedRequest> {
   open(head: RequestHead): Served;
   /** Ends the request, or lets the body of a response in parts end it. Never rejects. */
   handle(request: Served): Promise<HttpResponse>;
-  readonly log: { error(entry: object, message: string): void };
   /** The bodies in parts that have not ended. */
   readonly streams: ReadonlySet<BodyParts>;
 }

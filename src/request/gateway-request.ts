@@ -1,8 +1,7 @@
 import { RequestBody } from '../http/body.ts';
-import { internalError } from '../http/error.ts';
+import { type HttpError, internalError } from '../http/error.ts';
 import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
 import type { RequestServer, ServedRequest } from '../http/request-server.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { readClientHeaders } from './client-name.ts';
 import { Report } from './report.ts';
 import { BodyBytes, type RequestEnvironment } from './request-environment.ts';
@@ -23,7 +22,7 @@ export class GatewayRequest implements ServedRequest {
   readonly body: RequestBody;
   readonly scope: Scope;
   readonly report = new Report();
-  readonly #telemetry: Telemetry;
+  readonly #environment: RequestEnvironment;
 
   constructor(environment: RequestEnvironment, head: RequestHead) {
     const { headers, method } = head;
@@ -35,7 +34,7 @@ export class GatewayRequest implements ServedRequest {
     this.mayStream = method !== 'HEAD' && (head.mayStream ?? true);
     this.scope = new Scope(environment, head);
     this.body = new RequestBody(new BodyBytes(environment.bodyBytes, this.scope.key));
-    this.#telemetry = environment.telemetry;
+    this.#environment = environment;
     const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
     if (client !== undefined) this.report.client = readClientHeaders(client, headers);
   }
@@ -48,14 +47,20 @@ export class GatewayRequest implements ServedRequest {
     return this.report.isMutation;
   }
 
-  /** Records that the first part of a response in parts has been produced. */
+  reportError(error: unknown): HttpError {
+    return this.#environment.reportError(error, this.requestId);
+  }
+
+  /** Reports that the first part of a response in parts has been produced. */
   onFirstPart(): void {
     this.report.firstPartMs = rounded(performance.now() - this.scope.startedAt);
   }
 
   /** Ends the request. The status in its report must be set. */
   end(): void {
-    if (this.#release()) writeReport(this.report, this.scope, this, this.#telemetry);
+    if (this.#release()) {
+      writeReport(this.report, this.scope, this, this.#environment.telemetry);
+    }
   }
 
   fail(): void {
@@ -80,6 +85,5 @@ export class GatewayRequest implements ServedRequest {
 export function openRequests(
   environment: RequestEnvironment,
 ): Omit<RequestServer<GatewayRequest>, 'handle'> {
-  const { telemetry, streams } = environment;
-  return { open: (head) => new GatewayRequest(environment, head), log: telemetry.log, streams };
+  return { open: (head) => new GatewayRequest(environment, head), streams: environment.streams };
 }

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Refusal } from '../http/refuse.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admission } from './admission.ts';

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../http/http-message.ts';
-import { Refusal } from '../http/refuse.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import { Rate } from '../limits/rate.ts';

@@ -1,7 +1,7 @@
 import type { BodyBudget } from '../http/body.ts';
 import type { HttpError } from '../http/error.ts';
 import type { BodyParts } from '../http/http-message.ts';
-import { Refusal } from '../http/refuse.ts';
+import { createReportError, Refusal, type ReportError } from '../http/refusal.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
 import type { Limit } from '../limits/limit.ts';
@@ -10,6 +10,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 /** What all requests of a process share. */
 export interface RequestEnvironment {
   readonly telemetry: Telemetry;
+  readonly reportError: ReportError;
   /** The API keys in use. */
   readonly keys: ApiKeys;
   /** Limits the bytes of request bodies, each until its request ends. */
@@ -25,7 +26,13 @@ export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): R
   const limits = { total: 32 * MiB, perKey: 8 * MiB, unaccepted: 16 * MiB };
   const bodyBytes = keys.openLimit('body_bytes', limits);
   telemetry.metrics.watchLimit(bodyBytes);
-  return { telemetry, keys, bodyBytes, streams: new Set() };
+  return {
+    telemetry,
+    reportError: createReportError(telemetry),
+    keys,
+    bodyBytes,
+    streams: new Set(),
+  };
 }
 
 /** The bytes of the body of one request in the limit of all. */

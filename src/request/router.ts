@@ -6,12 +6,11 @@ import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
-import type { Refuse } from '../http/refuse.ts';
 import type { RequestServer } from '../http/request-server.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
+import { graphqlErrorResponse } from '../yoga/error-response.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
-import { refusalResponse } from '../yoga/refusal.ts';
 import type { Admission } from './admission.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { setIdempotencyKey } from './idempotency-key.ts';
@@ -20,7 +19,6 @@ import type { RequestEnvironment } from './request-environment.ts';
 /** The handlers of each path, and what applies to all paths. */
 export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
   readonly admission: Admission;
-  readonly refuse: Refuse;
   readonly graphql: GraphqlHandler;
   /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
   readonly health: Health | undefined;
@@ -77,11 +75,10 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     return redirectRoot(request);
   }
 
-  function refuse(error: unknown, request: GatewayRequest): HttpResponse {
-    const refusal = options.refuse(error, request.requestId);
-    if (!mounted && !isGraphqlPath(request.path)) return restErrorResponse(refusal);
-    request.report.codes = [refusal.code];
-    return refusalResponse(refusal, request, request.requestId);
+  function respondWith(error: HttpError, request: GatewayRequest): HttpResponse {
+    if (!mounted && !isGraphqlPath(request.path)) return restErrorResponse(error);
+    request.report.codes = [error.code];
+    return graphqlErrorResponse(error, request, request.requestId);
   }
 
   return async (request) => {
@@ -93,7 +90,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
       const routed = route(request);
       response = routed instanceof Promise ? await routed : routed;
     } catch (error) {
-      response = refuse(error, request);
+      response = respondWith(request.reportError(error), request);
     }
     const isUnchanged = request.method !== 'POST' && addEtag(request, response);
     if (compression) {

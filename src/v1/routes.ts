@@ -10,7 +10,6 @@ import {
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
 import type { BodyParts, HttpRequest, HttpResponse } from '../http/http-message.ts';
-import type { Refuse } from '../http/refuse.ts';
 import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
 
@@ -19,8 +18,6 @@ export interface V1Options {
   readonly petStore: PetStore;
   /** Takes a call from the rate of its key. @throws HttpError, or rejects with one, if it is exceeded. */
   readonly takeCall: (key: Caller['key']) => Promise<unknown> | undefined;
-  /** Logs unexpected errors; the response has no details of them. */
-  readonly refuse: Refuse;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
   /** Whether there is GraphiQL, to which the reference page links. */
@@ -33,6 +30,8 @@ export interface V1Request extends HttpRequest {
   readonly scope: Caller;
   /** The operation of the contract, the template of its path, and the HTTP status are set. */
   readonly report: { v1Operation: string | undefined; route: string | undefined; status: number };
+  /** Logs an unexpected error; the response has no details of it. */
+  reportError(error: unknown): void;
   /** Ends the request of a response in parts. */
   end(): void;
 }
@@ -77,7 +76,7 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 }
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, takeCall, refuse, demoKey, graphiql }: V1Options): V1Handler {
+export function createV1({ petStore, takeCall, demoKey, graphiql }: V1Options): V1Handler {
   const reference = createReference(demoKey, graphiql);
   return async (request) => {
     const { path, method, headers } = request;
@@ -109,7 +108,7 @@ export function createV1({ petStore, takeCall, refuse, demoKey, graphiql }: V1Op
         isCompressible: method !== 'POST' && parameter === '',
       };
     } catch (error) {
-      if (!isShown(error)) refuse(error, request.scope.requestId);
+      if (!isShown(error)) request.reportError(error);
       const staged = stagedResponse(error, status);
       if (staged?.parts) {
         request.report.status = staged.status;

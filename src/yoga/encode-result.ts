@@ -2,7 +2,6 @@ import type { GraphQLError } from 'graphql';
 import { JsonText, stringifyJson } from '../contract/json.ts';
 import { type FailedRequest, typedError } from '../graphql/errors.ts';
 import type { TypedError } from '../graphql/result-types.ts';
-import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 
@@ -21,29 +20,21 @@ export interface EncodedResult {
   readonly isExecuted: boolean;
 }
 
-/** The request whose result is encoded. */
-export interface EncodingContext {
-  readonly request: GatewayRequest;
-  /** Logs unexpected errors. */
-  readonly refuse: Refuse;
-}
-
 /** The most characters of the data of a response, and of its errors without escapes. */
 export const maxDataLength = 8 * 1024 * 1024;
 const maxErrorsLength = 1024 * 1024;
 
 /**
- * Encodes a result as `writeBounded` does. A large result waits for a turn, also after a deadline: the
- * fields that were in time have their data.
+ * Types the errors of a result and writes it as JSON. A large one waits for a turn, also after a deadline,
+ * because the fields that were in time have their data, and is limited as `writeBounded` does.
  */
 export function encodeResult(
   result: Result<GraphQLError>,
-  context: EncodingContext,
+  request: GatewayRequest,
 ): EncodedResult | Promise<EncodedResult> {
-  const typed: TypedResult = typeErrors(result, context);
+  const typed: TypedResult = typeErrors(result, request);
   const isExecuted = 'data' in typed;
   if (lengthOf(typed, turnBytes) <= turnBytes) return { body: write(typed), isExecuted };
-  const { request } = context;
   return nextTurn({ key: request.scope.key }).then(() => ({
     body: writeBounded(typed, request),
     isExecuted,
@@ -85,17 +76,16 @@ export function writeBounded(
 }
 
 /**
- * Gives each error of a result, or of an entry of a part, its code and the request's id, and records
+ * Gives each error of a result, or of an entry of a part, its code and the request's id, and reports
  * the codes. All errors pass through here last, so no unexpected error reaches the client unmasked.
  */
 export function typeErrors<Entry extends { readonly errors?: readonly GraphQLError[] }>(
   entry: Entry,
-  { request, refuse }: EncodingContext,
+  request: GatewayRequest,
 ) {
   if (entry.errors === undefined) return entry as Omit<Entry, 'errors'>;
   const { errors, ...rest } = entry;
-  const report = (cause: unknown) => refuse(cause, request.requestId);
-  const typed = errors.map((error) => typedError(error, request, report));
+  const typed = errors.map((error) => typedError(error, request));
   for (const { extensions } of typed) request.report.codes.push(extensions.code);
   return { errors: typed, ...rest };
 }
@@ -151,7 +141,7 @@ export function lengthOf(value: unknown, enough: number): number {
  * @param outcome that of a mutation: writes whose data is omitted are done, those with an error may be
  */
 export function responseTooLarge(
-  { requestId, isMutation }: FailedRequest,
+  { requestId, isMutation }: Pick<FailedRequest, 'requestId' | 'isMutation'>,
   outcome: 'DONE' | 'UNKNOWN' = 'DONE',
 ): TypedError {
   return {

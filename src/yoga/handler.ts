@@ -1,6 +1,5 @@
 import type { GraphiqlPage } from '../http/graphiql.ts';
 import type { HttpResponse } from '../http/http-message.ts';
-import type { Refuse } from '../http/refuse.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
@@ -21,8 +20,6 @@ export interface GraphqlHandlerOptions {
   readonly maxTimeoutMs: number;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage;
-  /** Logs unexpected errors. */
-  readonly refuse: Refuse;
 }
 
 /** Responds to the HTTP requests for GraphQL. */
@@ -33,7 +30,7 @@ export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
  * rejects with HttpError if a request is refused before execution.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { execute, forwardHeaders, graphiql, refuse } = options;
+  const { execute, forwardHeaders, graphiql } = options;
 
   return async (request) => {
     const page = graphiql(request);
@@ -52,9 +49,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const delivery = request.mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, { isExplained, delivery });
     if ('parts' in executed) {
-      return toResponseInParts(request, encodeParts(executed, { request, refuse }));
+      return toResponseInParts(request, encodeParts(executed, request));
     }
-    const encoded = await encodeResult(executed.result, { request, refuse });
+    const encoded = await encodeResult(executed.result, request);
     return toResponse(request, format, encoded, executed.takesText);
   };
 }

@@ -7,22 +7,22 @@ import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import { encodeResult } from './encode-result.ts';
+import { graphqlErrorResult } from './error-response.ts';
 import { refuseRounded } from './exact-variables.ts';
 import type { WholeResult } from './execute.ts';
 import type { GraphqlHandlerOptions } from './handler.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
-import { graphqlErrorResult } from './refusal.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions
-  extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs' | 'refuse'>,
+  extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RequestServer<GatewayRequest>, 'open'> {
   readonly admission: Admission;
 }
 
 /** Creates local execution. Each document object is printed once. */
 export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
-  const { admission, execute, forwardHeaders, refuse } = options;
+  const { admission, execute, forwardHeaders } = options;
   const texts = new WeakMap<object, string>();
 
   function textOf(document: string | object): string {
@@ -56,14 +56,14 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
       const executed = await execute(request, params, { isExplained: caller.explain === true });
       const { result } = executed as WholeResult;
-      const { body, isExecuted } = await encodeResult(result, { request, refuse });
+      const { body, isExecuted } = await encodeResult(result, request);
       report.status = isExecuted ? 200 : 400;
       return parseJson(body, String) as LocalResult<never>;
     } catch (error) {
-      const refusal = refuse(error, request.requestId);
-      report.codes = [refusal.code];
-      report.status = refusal.status;
-      return graphqlErrorResult(refusal, request.requestId);
+      const reported = request.reportError(error);
+      report.codes = [reported.code];
+      report.status = reported.status;
+      return graphqlErrorResult(reported, request.requestId);
     } finally {
       request.end();
     }

@@ -5,7 +5,6 @@ import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
 import {
-  type EncodingContext,
   lengthOf,
   maxDataLength,
   type Result,
@@ -56,14 +55,13 @@ export interface EncodedParts {
  */
 export function encodeParts(
   { parts, delivery }: DeliveredParts,
-  context: EncodingContext,
+  request: GatewayRequest,
 ): EncodedParts {
-  const { request } = context;
-  const texts = writeParts({ parts, delivery }, context);
+  const texts = writeParts({ parts, delivery }, request);
   const body: BodyParts = Object.assign(texts, {
     async return() {
       request.scope.cancel();
-      // The rest is read, so that its errors are recorded.
+      // The rest is read, so that its errors are reported.
       while (!(await texts.next()).done);
       return { value: undefined, done: true as const };
     },
@@ -78,12 +76,12 @@ export function encodeParts(
 
 function typePart(
   { incremental, completed, ...part }: ResultPart,
-  context: EncodingContext,
+  request: GatewayRequest,
 ): TypedPart {
   return {
-    ...typeErrors(part, context),
-    ...(incremental && { incremental: incremental.map((one) => typeErrors(one, context)) }),
-    ...(completed && { completed: completed.map((one) => typeErrors(one, context)) }),
+    ...typeErrors(part, request),
+    ...(incremental && { incremental: incremental.map((one) => typeErrors(one, request)) }),
+    ...(completed && { completed: completed.map((one) => typeErrors(one, request)) }),
   };
 }
 
@@ -93,16 +91,15 @@ function typePart(
  */
 async function* writeParts(
   { parts, delivery }: DeliveredParts,
-  context: EncodingContext,
+  request: GatewayRequest,
 ): AsyncGenerator<string, undefined, void> {
-  const { request, refuse } = context;
   const pending = new Set<string>();
   let left = maxDataLength;
   let isFirst = true;
   let isLast = false;
   try {
     for await (const untyped of parts) {
-      const part = typePart(untyped, context);
+      const part = typePart(untyped, request);
       if (isLast) continue;
       if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: request.scope.key });
       if (isFirst && !request.scope.cancelled) request.onFirstPart();
@@ -122,7 +119,7 @@ async function* writeParts(
       isFirst = false;
     }
   } catch (error) {
-    refuse(error, request.requestId);
+    request.reportError(error);
     throw error;
   } finally {
     request.end();

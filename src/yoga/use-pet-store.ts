@@ -11,7 +11,6 @@ import { type GatewayContext, PetStoreCalls } from '../graphql/context.ts';
 import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.ts';
 import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
-import type { Refuse } from '../http/refuse.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import type { RequestEnvironment } from '../request/request-environment.ts';
@@ -23,8 +22,6 @@ interface PetStoreOptions {
   readonly petStore: PetStore;
   readonly environment: RequestEnvironment;
   readonly forwardHeaders: readonly string[] | undefined;
-  /** Logs unexpected errors. */
-  readonly refuse: Refuse;
 }
 
 /**
@@ -32,7 +29,7 @@ interface PetStoreOptions {
  * types the errors of its calls. Refuses ids that JavaScript has rounded. Everything else is the server's.
  */
 export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContext> {
-  const { petStore, environment, forwardHeaders, refuse } = options;
+  const { petStore, environment, forwardHeaders } = options;
   const scopes = new WeakMap<PetStoreCalls, Scope>();
 
   function typeErrors(
@@ -46,8 +43,7 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
     // Others are masked by the server.
     if (!isOfPetStore(error)) return error;
     const { nodes, source, positions, path } = error;
-    const report = (cause: unknown) => refuse(cause, failed.requestId);
-    const { message, extensions } = typedError(error, failed, report);
+    const { message, extensions } = typedError(error, failed);
     return new GraphQLError(message, { nodes, source, positions, path, extensions });
   }
 
@@ -72,7 +68,11 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
       if (scope === undefined) return undefined;
       const operation = getOperationAST(args.document, args.operationName);
       const { requestId } = scope;
-      const failed = { requestId, isMutation: operation?.operation === 'mutation' };
+      const failed = {
+        requestId,
+        isMutation: operation?.operation === 'mutation',
+        reportError: (error: unknown) => environment.reportError(error, requestId),
+      };
       const ids = operation?.variableDefinitions?.filter(takesId);
       for (const {
         variable: { name },

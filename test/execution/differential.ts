@@ -63,11 +63,11 @@ async function executeFallback(args: ExecutionArgs): Promise<ExecutionResult> {
  * locations and typed form of each error. Errors are sorted because fields run concurrently.
  */
 function comparable({ data, errors = [] }: ExecutionResult) {
-  const request = { requestId: 'test', isMutation: false };
   const described = errors.map((error) => {
     const { message, path, locations, extensions } = error;
     const causes: unknown[] = [];
-    const typed = typedError(error, request, (cause) => causes.push(String(cause)));
+    const reportError = (cause: unknown) => causes.push(String(cause));
+    const typed = typedError(error, { requestId: 'test', isMutation: false, reportError });
     return written({ message, path, locations, extensions, typed, causes });
   });
   return { data: written(data), errors: described.sort() };

@@ -67,7 +67,7 @@ export async function openGateway(options: TestOptions = {}) {
     options.petStore ?? (await openBuiltin());
   const telemetry = openTelemetry();
   // What is known of the keys is shared with the pet store.
-  const environment = createEnvironment(telemetry, petStore.keys);
+  const environment = createEnvironment(options.telemetry ?? telemetry, petStore.keys);
   const { keys } = environment;
   const limits = {
     maxRequestsInFlight: 1000,
@@ -79,7 +79,7 @@ export async function openGateway(options: TestOptions = {}) {
   const rateLimit = await openRateLimit(rates, keys, telemetry);
   const admission = openOverloadGuard(limits, keys, telemetry.metrics, rateLimit);
   const settings = {
-    environment: options.telemetry ? { ...environment, telemetry: options.telemetry } : environment,
+    environment,
     admission,
     isDraining: () => false,
     compression: false,

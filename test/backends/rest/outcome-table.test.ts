@@ -75,7 +75,7 @@ function circuitsOf(outcome: Outcome, effect: Effect): string {
 function errorOf(outcome: Outcome): string {
   const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome, true);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
-  const { extensions } = typedError(error, { requestId: 'r', isMutation: true }, () => {});
+  const { extensions } = typedError(error, { requestId: 'r', isMutation: true, reportError() {} });
   return `${extensions.code} ${extensions['outcome']}`;
 }
 

@@ -27,19 +27,19 @@ export class Refusal extends HttpError {
 }
 
 /** Where refusals are counted, and errors logged. */
-interface RefuseOptions {
+interface Reporting {
   readonly metrics: { refused(reason: string, status: number, count?: number): void };
   readonly log: Readonly<Record<'warn' | 'error', (entry: object, message: string) => void>>;
 }
 
-/** Returns the error to respond with. Call it once for every request that fails. */
-export type Refuse = (error: unknown, requestId: string) => HttpError;
+/** Reports why a request fails. Returns the error to respond with. */
+export type ReportError = (error: unknown, requestId: string) => HttpError;
 
 /**
  * Creates the function that counts and logs refusals due to load, and logs unexpected errors. The
  * first refusal is logged immediately, later ones as counts at most every `intervalMs`.
  */
-export function createRefuse({ log, metrics }: RefuseOptions, intervalMs = 10_000): Refuse {
+export function createReportError({ log, metrics }: Reporting, intervalMs = 10_000): ReportError {
   let reasons: Record<string, number> = {};
   let timer: NodeJS.Timeout | undefined;
   for (const [reason, [status]] of Object.entries(refusals)) metrics.refused(reason, status, 0);

@@ -16,7 +16,7 @@ export function graphqlErrorResult(error: HttpError, requestId: string) {
 }
 
 /** Formats an error as a GraphQL response in a format that the client accepts, or else as JSON. */
-export function refusalResponse(
+export function graphqlErrorResponse(
   error: HttpError,
   { headers: { accept } }: Pick<HttpRequest, 'headers'>,
   requestId: string,

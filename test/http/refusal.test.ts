@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { createRefuse, Refusal } from '../../src/http/refuse.ts';
+import { createReportError, Refusal } from '../../src/http/refusal.ts';
 import { openTelemetry } from '../support/log.ts';
 import { refusalsIn } from '../support/metrics.ts';
 
@@ -8,12 +8,12 @@ describe('refusals due to load', () => {
   it('are logged: the first immediately, and later ones as counts per reason and status', async () => {
     const telemetry = openTelemetry();
     const lines = () => telemetry.logged.map((line) => JSON.parse(line));
-    const refuse = createRefuse(telemetry, 50);
+    const reportError = createReportError(telemetry, 50);
     const line = (reasons: object) =>
       expect.objectContaining({ reasons, msg: 'requests were refused due to load' });
     const first = line({ 'requests_of_key 429': 1 });
-    for (let count = 0; count < 3; count++) refuse(new Refusal('requests_of_key'), 'id');
-    for (let count = 0; count < 2; count++) refuse(new Refusal('event_loop_lag'), 'id');
+    for (let count = 0; count < 3; count++) reportError(new Refusal('requests_of_key'), 'id');
+    for (let count = 0; count < 2; count++) reportError(new Refusal('event_loop_lag'), 'id');
     expect(lines()).toEqual([first]);
     const counts = { 'requests_of_key 429': 2, 'event_loop_lag 503': 2 };
     await vi.waitFor(() => expect(lines()).toEqual([first, line(counts)]));
@@ -24,7 +24,7 @@ describe('refusals due to load', () => {
     const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
     const documented = [...page.matchAll(/^\| `(\w+)` \| (\d{3}) \| .+ \|$/gm)];
     const { metrics, log } = openTelemetry();
-    createRefuse({ metrics, log });
+    createReportError({ metrics, log });
     const { text } = await metrics.scrape();
     expect(text.match(/^petstore_requests_refused_total\{.*$/gm)).toEqual(
       documented.map(
