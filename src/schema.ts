@@ -1,5 +1,4 @@
 import './node-version.ts';
-import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { openPetStore } from './backends/open.ts';
 import { type Config, warnOfUnknown } from './config/config.ts';
@@ -13,7 +12,7 @@ import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 import type { OperationPlugin } from './yoga/operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './yoga/operation-limits.ts';
-import { usePetStoreCalls } from './yoga/use-pet-store.ts';
+import { toGraphQLError, usePetStoreCalls } from './yoga/use-pet-store.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
 export { ErrorResponse } from './contract/error.ts';
@@ -67,9 +66,8 @@ export async function usePetStore(
   const telemetry = { log, metrics: new Metrics(), tracing };
   const environment = createEnvironment(telemetry);
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
-  const { forwardHeaders } = config;
   return {
-    ...usePetStoreCalls({ petStore, environment, forwardHeaders }),
+    ...usePetStoreCalls(petStore, environment, config.forwardHeaders),
     onPluginInit({ addPlugin }) {
       if (limits) addPlugin(useLimits(config.operationLimits));
     },
@@ -86,9 +84,7 @@ function useLimits(limits: OperationLimits): Plugin<GatewayContext> {
     onParse({ setParseFn }) {
       setParseFn(parse);
       return ({ result, replaceParseResult }) => {
-        if (!(result instanceof HttpError)) return;
-        const { status, code, message } = result;
-        replaceParseResult(new GraphQLError(message, { extensions: { code, http: { status } } }));
+        if (result instanceof HttpError) replaceParseResult(toGraphQLError(result));
       };
     },
   };

@@ -17,19 +17,15 @@ import type { RequestEnvironment } from '../request/request-environment.ts';
 import { Scope } from '../request/scope.ts';
 import { refuseRounded } from './exact-variables.ts';
 
-/** What the plugin makes calls with. */
-interface PetStoreOptions {
-  readonly petStore: PetStore;
-  readonly environment: RequestEnvironment;
-  readonly forwardHeaders: readonly string[] | undefined;
-}
-
 /**
  * Sets `context.petStore` for the server of a host, with the key and the cancellation of the request, and
  * types the errors of its calls. Refuses ids that JavaScript has rounded. Everything else is the server's.
  */
-export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContext> {
-  const { petStore, environment, forwardHeaders } = options;
+export function usePetStoreCalls(
+  petStore: PetStore,
+  environment: RequestEnvironment,
+  forwardHeaders: readonly string[] | undefined,
+): Plugin<GatewayContext> {
   const scopes = new WeakMap<PetStoreCalls, Scope>();
 
   function typeErrors(
@@ -73,14 +69,10 @@ export function usePetStoreCalls(options: PetStoreOptions): Plugin<GatewayContex
         isMutation: operation?.operation === 'mutation',
         reportError: (error: unknown) => environment.reportError(error, requestId),
       };
-      const ids = operation?.variableDefinitions?.filter(takesId);
-      for (const {
-        variable: { name },
-      } of ids ?? []) {
-        Object.assign(
-          args.variableValues,
-          refuseRounded({ [name.value]: args.variableValues[name.value] }),
-        );
+      const values = args.variableValues;
+      for (const { variable } of operation?.variableDefinitions?.filter(takesId) ?? []) {
+        const name = variable.name.value;
+        Object.assign(values, refuseRounded({ [name]: values[name] }));
       }
       return {
         onExecuteDone({ result, setResult }) {
@@ -111,7 +103,7 @@ function takesId({ type }: VariableDefinitionNode): boolean {
   return /^(?:ID|AddPetInput)$/.test(print(type).replace(/[[\]!]/g, ''));
 }
 
-/** Yoga responds with the HTTP status in the extensions. */
-function toGraphQLError({ message, code, status }: HttpError): GraphQLError {
+/** Returns the error for Yoga, which responds with the HTTP status in its extensions. */
+export function toGraphQLError({ message, code, status }: HttpError): GraphQLError {
   return new GraphQLError(message, { extensions: { code, http: { status } } });
 }
