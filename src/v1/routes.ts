@@ -1,5 +1,5 @@
 import { readBearer } from '../contract/bearer.ts';
-import { type ErrorBody, isShown, PetStoreError } from '../contract/error.ts';
+import { isShown, PetStoreError } from '../contract/error.ts';
 import {
   type Caller,
   type Operation,
@@ -121,15 +121,12 @@ export function createV1({ petStore, takeCall, demoKey, graphiql }: V1Options): 
   };
 }
 
-const internalError: ErrorBody = {
-  code: 'internal_error',
-  message: 'An internal error occurred. Try again later.',
-  status: 500,
-};
-
 /** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */
 function errorResponse(error: unknown): HttpResponse {
-  if (!isShown(error)) return errorBodyResponse(internalError);
+  if (!isShown(error)) {
+    const message = 'An internal error occurred. Try again later.';
+    return errorBodyResponse({ code: 'internal_error', message, status: 500 });
+  }
   const { errorBody, retryAfterMs } = error;
   if (retryAfterMs === undefined) return errorBodyResponse(errorBody);
   return errorBodyResponse(errorBody, { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` });
