@@ -15,11 +15,8 @@ import type { Message, NewPet, Pet, Pets } from '../contract/records.ts';
 import { ExplainedCalls, type ResponseKey } from './explained-calls.ts';
 import { RestCalls } from './rest-calls.ts';
 
-/** The caller of an operation: the scope of the request. */
-export interface OperationCaller extends Caller {
-  /** Set when a field needs the key and it is well-formed. */
-  usedKey: boolean;
-}
+/** The caller of an operation. `usedKey` is set when a field needs the key and it is well-formed. */
+type OperationCaller = Caller & { usedKey: boolean };
 
 /** The context of a GraphQL request. */
 export interface GatewayContext {

@@ -5,14 +5,14 @@ import { type MediaRange, readAccept } from '../http/media-type.ts';
  * The formats of incremental delivery by the `Accept` parameter that selects them: graphql-js 17's,
  * and the draft of August 2022.
  */
-export const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
+const deliveryFormats = ['incrementalSpec=v0.2', 'deferSpec=20220824'] as const;
 
 /** How the parts of a result are delivered. */
 export interface Delivery {
   readonly format: (typeof deliveryFormats)[number];
   readonly contentType: string;
-  /** The status of a refused request; undefined for that of its error. */
-  readonly refusedStatus?: 200;
+  /** The status of an error; undefined for its own. */
+  readonly errorStatus?: 200;
   /** Formats the JSON of one part, or of a whole result as the only one. */
   readonly frame: (
     json: string,
@@ -59,7 +59,7 @@ function deliveryOf({ type, params }: MediaRange): Delivery | undefined {
   }
   // Its clients read no body of another status, and graphql-sse sends the request again.
   const contentType = `${type}; charset=utf-8`;
-  return { format, contentType, refusedStatus: 200, frame: frameEvent };
+  return { format, contentType, errorStatus: 200, frame: frameEvent };
 }
 
 /**
@@ -78,6 +78,10 @@ const frameEvent: Delivery['frame'] = (json, { isLast }) => {
   return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
 };
 
-/** Formats a whole result as the only part. */
-export const frameWhole = ({ frame }: Delivery, json: string) =>
-  frame(json, { isFirst: true, isLast: true });
+/** Formats a whole result: as JSON, or as the only part. */
+export function formatWhole({ jsonType, delivery }: ResponseFormat, json: string) {
+  const isPart = jsonType === undefined && delivery !== undefined;
+  if (!isPart) return { body: json, contentType: `${jsonType}; charset=utf-8`, isPart };
+  const body = delivery.frame(json, { isFirst: true, isLast: true });
+  return { body, contentType: delivery.contentType, isPart };
+}

@@ -1,6 +1,6 @@
 import type { HttpError } from '../http/error.ts';
 import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
-import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
+import { formatWhole, type ResponseFormat, readFormat } from './delivery.ts';
 
 /**
  * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
@@ -21,15 +21,11 @@ export function graphqlErrorResponse(
   { headers: { accept } }: Pick<HttpRequest, 'headers'>,
   requestId: string,
 ): HttpResponse {
-  const { jsonType, delivery } = formatOf(accept);
+  const format = formatOf(accept);
   const json = JSON.stringify(graphqlErrorResult(error, requestId));
-  const part = jsonType === undefined ? delivery : undefined;
-  const contentType = part?.contentType ?? `${jsonType}; charset=utf-8`;
-  return {
-    status: part?.refusedStatus ?? error.status,
-    headers: { 'content-type': contentType, ...error.headers },
-    body: part ? frameWhole(part, json) : json,
-  };
+  const { body, contentType, isPart } = formatWhole(format, json);
+  const status = (isPart && format.delivery?.errorStatus) || error.status;
+  return { status, headers: { 'content-type': contentType, ...error.headers }, body };
 }
 
 function formatOf(accept: string | undefined): ResponseFormat {

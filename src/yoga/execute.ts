@@ -14,24 +14,12 @@ import { DocumentFinder, type PersistedDocuments } from './persisted-documents.t
 import { PreparedDocuments } from './prepared-documents.ts';
 import { createOperationServer, type OperationOptions } from './server.ts';
 
-/** Options of `createExecute`. */
-export interface ExecuteOptions extends OperationOptions, HostParts {
+interface ExecuteOptions extends OperationOptions, HostParts {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
 }
 
-/** What the edge asks for besides the parameters. */
-export interface ExecuteRequest {
-  /** Whether `extensions.calls` is wanted. */
-  readonly isExplained: boolean;
-  /** How deferred fragments are delivered; undefined for a whole result. */
-  readonly delivery?: Delivery | undefined;
-}
-
-/** The result of an operation, before its errors are typed, or its parts. */
-export type Executed = WholeResult | DeliveredParts;
-
-/** A whole result. */
+/** A whole result, before its errors are typed. */
 export interface WholeResult {
   readonly result: ExecutionResult;
   /** Whether an argument takes text that the result may repeat. */
@@ -50,20 +38,21 @@ export function createExecute(options: ExecuteOptions) {
 
   /**
    * Executes the operation of a request in Yoga's pipeline. What has to wait waits before it.
+   * @param isExplained whether `extensions.calls` is wanted
+   * @param delivery how deferred fragments are delivered; undefined for a whole result
    * @throws HttpError if the document has no operation of the name, or the request may not execute it
    */
   async function execute(
     request: GatewayRequest,
     params: GraphqlParams,
-    { isExplained, delivery }: ExecuteRequest,
-  ): Promise<Executed> {
+    isExplained: boolean,
+    delivery?: Delivery,
+  ): Promise<WholeResult | DeliveredParts> {
     const text = finder.find(params, request.scope.key);
     if (typeof text !== 'string') return notExecuted([text]);
     if (documents.isLong(text)) await nextTurn(request.scope);
-    const context = new OperationContext(request, params, {
-      petStore,
-      isExplained: isExplained && options.explain,
-    });
+    const explains = isExplained && options.explain;
+    const context = new OperationContext(request, params, petStore, explains);
     const pipeline = yoga.getEnveloped(context);
     try {
       const document = pipeline.parse(text);

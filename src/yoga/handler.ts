@@ -5,11 +5,11 @@ import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
-import { frameWhole, type ResponseFormat, readFormat } from './delivery.ts';
+import { formatWhole, type ResponseFormat, readFormat } from './delivery.ts';
 import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
-import { type EncodedParts, encodeParts } from './parts.ts';
+import { type DeliveredParts, encodeParts } from './parts.ts';
 
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
@@ -47,10 +47,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (forwardHeaders) request.scope.forwarded = pickHeaders(forwardHeaders, request);
     const isExplained = headers['x-petstore-explain'] === '1';
     const delivery = request.mayStream ? format.delivery : undefined;
-    const executed = await execute(request, params, { isExplained, delivery });
-    if ('parts' in executed) {
-      return toResponseInParts(request, encodeParts(executed, request));
-    }
+    const executed = await execute(request, params, isExplained, delivery);
+    if ('parts' in executed) return toResponseInParts(request, executed);
     const encoded = await encodeResult(executed.result, request);
     return toResponse(request, format, encoded, executed.takesText);
   };
@@ -62,14 +60,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
  */
 function toResponse(
   request: GatewayRequest,
-  { jsonType, delivery }: ResponseFormat,
+  format: ResponseFormat,
   { body: json, isExecuted }: EncodedResult,
   takesText: boolean,
 ): HttpResponse {
-  const isPart = jsonType === undefined && delivery !== undefined;
-  const body = isPart ? frameWhole(delivery, json) : json;
-  const type = isPart ? delivery.contentType : `${jsonType}; charset=utf-8`;
-  const headers: Record<string, string> = { 'content-type': type };
+  const { body, contentType, isPart } = formatWhole(format, json);
+  const headers: Record<string, string> = { 'content-type': contentType };
   if (request.method !== 'POST') {
     // A browser may store the response, to ask whether it has changed; a shared cache may not.
     headers['cache-control'] = 'private, no-cache';
@@ -77,24 +73,22 @@ function toResponse(
   }
   const isExplained = Boolean(request.headers['x-petstore-explain']);
   if (isExplained || isPart) headers['cache-control'] = 'no-store';
-  const status = isExecuted || jsonType !== 'application/graphql-response+json' ? 200 : 400;
+  const status = isExecuted || format.jsonType !== 'application/graphql-response+json' ? 200 : 400;
   // Errors and explained calls quote the request.
   const isCompressible = !takesText && !isExplained && request.report.codes.length === 0;
   return { status, headers, body, isCompressible };
 }
 
 /**
- * Returns the response for a body in parts. Cancelling the request ends it even if none has been read,
+ * Returns the response for a result in parts. Cancelling the request ends it even if none has been read,
  * because clients may disconnect before the first one is written.
  */
-function toResponseInParts(
-  request: GatewayRequest,
-  { body, contentType }: EncodedParts,
-): HttpResponse {
+function toResponseInParts(request: GatewayRequest, result: DeliveredParts): HttpResponse {
+  const body = encodeParts(result, request);
   // The body has reported its own failure.
   const cancel = () => void body.return().catch(() => {});
   if (request.scope.hasLeft) cancel();
   else request.scope.onLeave = cancel;
-  const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
+  const headers = { 'content-type': result.delivery.contentType, 'cache-control': 'no-store' };
   return { status: 200, headers, body: '', parts: body };
 }

@@ -54,7 +54,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
         scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-      const executed = await execute(request, params, { isExplained: caller.explain === true });
+      const executed = await execute(request, params, caller.explain === true);
       const { result } = executed as WholeResult;
       const { body, isExecuted } = await encodeResult(result, request);
       report.status = isExecuted ? 200 : 400;

@@ -8,13 +8,6 @@ import type { Delivery } from './delivery.ts';
 import type { GraphqlParams } from './params.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
 
-/** Where an operation comes from, and how it is executed. */
-export interface OperationContextOptions {
-  readonly petStore: PetStore;
-  /** Whether the REST calls of each field are listed in `extensions.calls`. */
-  readonly isExplained: boolean;
-}
-
 /**
  * The context of one operation, which Yoga's hooks and the resolvers receive. It is the initial context:
  * plugins extend it.
@@ -30,10 +23,12 @@ export class OperationContext {
   /** How deferred fragments are delivered; undefined for a whole result. */
   delivery: Delivery | undefined = undefined;
 
+  /** @param isExplained whether the REST calls of each field are listed in `extensions.calls` */
   constructor(
-    { scope, report }: Pick<GatewayRequest, 'scope' | 'report'>,
+    { scope, report }: GatewayRequest,
     params: GraphqlParams,
-    { petStore, isExplained }: OperationContextOptions,
+    petStore: PetStore,
+    isExplained: boolean,
   ) {
     this.petStore = new PetStoreCalls(scope, petStore, isExplained);
     this.params = params;

@@ -43,21 +43,12 @@ export interface DeliveredParts {
   readonly delivery: Delivery;
 }
 
-/** The parts of a result as text. */
-export interface EncodedParts {
-  readonly body: BodyParts;
-  readonly contentType: string;
-}
-
 /**
  * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
  * cancels the calls in flight. The end of the parts is that of the request.
  */
-export function encodeParts(
-  { parts, delivery }: DeliveredParts,
-  request: GatewayRequest,
-): EncodedParts {
-  const texts = writeParts({ parts, delivery }, request);
+export function encodeParts(result: DeliveredParts, request: GatewayRequest): BodyParts {
+  const texts = writeParts(result, request);
   const body: BodyParts = Object.assign(texts, {
     async return() {
       request.scope.cancel();
@@ -71,7 +62,7 @@ export function encodeParts(
       request.scope.cancel('deadline');
     },
   });
-  return { body, contentType: delivery.contentType };
+  return body;
 }
 
 function typePart(

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
 import { operationCosts } from './operation-limits.ts';
-import { PreparedOperation, type PreparedOperationOptions } from './prepared-operation.ts';
+import { PreparedOperation } from './prepared-operation.ts';
 
 /**
  * Upper bounds of the memory of a document, in bytes, from heap measurements. A field is one that an
@@ -24,7 +24,7 @@ export class PreparedDocument {
   readonly operationNames: readonly string[];
   readonly #schema: GraphQLSchema;
   readonly #rules: readonly ValidationRule[];
-  readonly #options: PreparedOperationOptions;
+  readonly #introspection: boolean | 'keys';
   /** By the name of each operation: a document of it and the fragments that it uses. */
   readonly #documents: Readonly<Record<string, DocumentNode>>;
   readonly #operations = new Map<string | undefined, PreparedOperation>();
@@ -34,12 +34,12 @@ export class PreparedDocument {
     document: DocumentNode,
     schema: GraphQLSchema,
     rules: readonly ValidationRule[],
-    options: PreparedOperationOptions,
+    introspection: boolean | 'keys',
   ) {
     this.document = document;
     this.#schema = schema;
     this.#rules = rules;
-    this.#options = options;
+    this.#introspection = introspection;
     this.#documents = separateOperations(document);
     this.operationNames = Object.keys(this.#documents);
   }
@@ -82,7 +82,7 @@ export class PreparedDocument {
     const definition = getOperationAST(document, operationName);
     if (!definition) return undefined;
     const own = this.#documents[definition.name?.value ?? ''] ?? document;
-    const operation = new PreparedOperation(definition, own, this.#schema, this.#options);
+    const operation = new PreparedOperation(definition, own, this.#schema, this.#introspection);
     this.#operations.set(operationName, operation);
     return operation;
   }

@@ -16,22 +16,10 @@ import { type CompiledOperation, compileOperation } from '../execution/compile.t
 import { type ExaminedOperation, examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
-import type { Delivery } from './delivery.ts';
+import type { OperationContext } from './operation-context.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
-/** How operations are executed. */
-export interface PreparedOperationOptions {
-  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
-  readonly introspection: boolean | 'keys';
-}
-
 type VariableValues = Readonly<Record<string, unknown>>;
-
-/** What an execution needs of the context. */
-interface ExecutionContext {
-  /** How deferred fragments are delivered; undefined for a whole result. */
-  readonly delivery: Delivery | undefined;
-}
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
@@ -39,7 +27,7 @@ type MaybePromise<Value> = Value | Promise<Value>;
 export type Parts = AsyncGenerator<object, void, void>;
 
 /** Returns how an operation is reported. */
-export function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
+function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
   const shown = name?.value.slice(0, 64);
   return { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
 }
@@ -70,7 +58,7 @@ export class PreparedOperation {
     definition: OperationDefinitionNode,
     document: DocumentNode,
     schema: GraphQLSchema,
-    { introspection }: PreparedOperationOptions,
+    introspection: boolean | 'keys',
   ) {
     this.definition = definition;
     this.label = labelOf(definition);
@@ -124,7 +112,7 @@ export class PreparedOperation {
   #execute(
     args: ExecutionArgs & { readonly variableValues: VariableValues },
   ): MaybePromise<ExecutionResult | Parts> {
-    const context = args.contextValue as ExecutionContext;
+    const context = args.contextValue as OperationContext;
     if (context.delivery !== undefined) {
       const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
       const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;

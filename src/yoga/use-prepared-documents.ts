@@ -3,11 +3,12 @@ import type { OperationPlugin } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
 import { PreparedDocument } from './prepared-document.ts';
 import type { PreparedDocuments } from './prepared-documents.ts';
-import type { PreparedOperationOptions } from './prepared-operation.ts';
 
 /** What documents may contain. */
-export interface DocumentOptions extends PreparedOperationOptions {
+export interface DocumentOptions {
   readonly operationLimits: OperationLimits;
+  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
+  readonly introspection: boolean | 'keys';
 }
 
 /**
@@ -16,10 +17,10 @@ export interface DocumentOptions extends PreparedOperationOptions {
  */
 export function usePreparedDocuments(
   documents: PreparedDocuments,
-  options: DocumentOptions,
+  { operationLimits, introspection }: DocumentOptions,
 ): OperationPlugin {
-  const parse = createBoundedParse(options.operationLimits);
-  const validate = createBoundedValidate(options.introspection);
+  const parse = createBoundedParse(operationLimits);
+  const validate = createBoundedValidate(introspection);
   return {
     onParse({ context, params: { source }, setParsedDocument, setParseFn }) {
       const found = documents.find(source, context.scope.key);
@@ -35,7 +36,7 @@ export function usePreparedDocuments(
       setValidationFn(validate);
       return ({ valid }) => {
         if (!valid) return;
-        const prepared = new PreparedDocument(document, schema, rules, options);
+        const prepared = new PreparedDocument(document, schema, rules, introspection);
         documents.add(prepared, context.scope.key);
       };
     },
