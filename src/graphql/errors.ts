@@ -19,8 +19,8 @@ interface Description {
 export interface FailedRequest {
   readonly requestId: string;
   readonly isMutation: boolean;
-  /** Reports an unexpected error, which is masked. */
-  reportError(error: unknown): unknown;
+  /** Reports an unexpected error. Returns what is shown instead. */
+  reportError(error: unknown): { readonly message: string; readonly code: string };
 }
 
 /**
@@ -116,11 +116,8 @@ function describeContractError(cause: unknown): Description | undefined {
 }
 
 function mask(error: GraphQLError, request: FailedRequest): Description {
-  request.reportError(rootCause(error));
-  return {
-    message: 'Internal error of the gateway. Include the requestId when you report it.',
-    extensions: { code: 'INTERNAL_SERVER_ERROR' },
-  };
+  const { message, code } = request.reportError(rootCause(error));
+  return { message, extensions: { code } };
 }
 
 /** Whether an error is of a call, or of an argument that a resolver of the pet store has refused. */

@@ -11,6 +11,7 @@ import { compileOperation } from '../../src/execution/compile.ts';
 import { PetStoreCalls } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
 import { schema } from '../../src/graphql/schema.ts';
+import { internalError } from '../../src/http/error.ts';
 import { callWith } from '../support/gateway.ts';
 
 /** A store that returns these results, and a record of its calls. */
@@ -66,7 +67,10 @@ function comparable({ data, errors = [] }: ExecutionResult) {
   const described = errors.map((error) => {
     const { message, path, locations, extensions } = error;
     const causes: unknown[] = [];
-    const reportError = (cause: unknown) => causes.push(String(cause));
+    const reportError = (cause: unknown) => {
+      causes.push(String(cause));
+      return internalError();
+    };
     const typed = typedError(error, { requestId: 'test', isMutation: false, reportError });
     return written({ message, path, locations, extensions, typed, causes });
   });

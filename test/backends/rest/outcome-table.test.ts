@@ -13,6 +13,7 @@ import {
 } from '../../../src/backends/rest/outcome.ts';
 import { readError } from '../../../src/backends/rest/response.ts';
 import { typedError } from '../../../src/graphql/errors.ts';
+import { internalError } from '../../../src/http/error.ts';
 import type { Effect } from '../../../src/limits/circuit.ts';
 
 const responded = (status: number): Responded => ({
@@ -75,7 +76,11 @@ function circuitsOf(outcome: Outcome, effect: Effect): string {
 function errorOf(outcome: Outcome): string {
   const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome, true);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
-  const { extensions } = typedError(error, { requestId: 'r', isMutation: true, reportError() {} });
+  const { extensions } = typedError(error, {
+    requestId: 'r',
+    isMutation: true,
+    reportError: internalError,
+  });
   return `${extensions.code} ${extensions['outcome']}`;
 }
 
