@@ -6,28 +6,22 @@ import { readBearer } from '../contract/bearer.ts';
 import { formatTable } from './table.ts';
 
 /** Options of the command; the URLs are not parsed yet. */
-export interface CheckServiceOptions {
+interface CheckServiceOptions extends Pick<ServiceUnderCheck, 'write' | 'idempotency'> {
   readonly key?: string;
   readonly baseUrl: string;
   readonly messagesBaseUrl?: string;
-  /** Also send POST requests. */
-  readonly write: boolean;
-  /** Also check that the service honours `Idempotency-Key`. */
-  readonly idempotency: boolean;
   readonly json: boolean;
 }
 
 /** Runs the command. @throws as `checkService` does; Error if an option is missing or invalid. */
 export async function runCheckService(options: CheckServiceOptions): Promise<void> {
-  const { key, baseUrl, messagesBaseUrl, write, idempotency, json } = options;
+  const { key, baseUrl, messagesBaseUrl, ...others } = options;
   if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
   const { output, exitCode } = await checkService({
     apiKey: key,
     baseUrl: readUrl('--base-url', baseUrl),
     messagesBaseUrl: messagesBaseUrl ? readUrl('--messages-base-url', messagesBaseUrl) : undefined,
-    write,
-    idempotency,
-    json,
+    ...others,
     timeoutMs: 10_000,
   });
   process.stdout.write(output);

@@ -1,6 +1,6 @@
 import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
 import { InvalidResponseError } from '../contract/error.ts';
-import { parseJson, shown } from '../contract/json.ts';
+import { decodeUtf8, parseJson, shown } from '../contract/json.ts';
 import { type NewPet, type Pet, type PetField, petFields } from '../contract/records.ts';
 import { requireThat } from './check.ts';
 import type { ServiceResponse } from './http-client.ts';
@@ -76,7 +76,7 @@ export function readResponseJson({ headers, body }: ServiceResponse): unknown {
     `content-type: expected application/json, received ${shown(type)}`,
   );
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return parseJson(decodeUtf8(body));
   } catch {
     throw new InvalidResponseError('body: expected valid JSON in UTF-8');
   }

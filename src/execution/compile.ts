@@ -53,14 +53,9 @@ export function compileOperation(
     if (typeof execute !== 'function') return undefined;
     if (!channel.hasSubscribers) return execute(context, variableValues);
     const { operation: operationType, name } = operation;
-    const traced = { schema, document, rawVariableValues: given, operationName: name?.value };
-    return channel.tracePromise(
-      execute,
-      { ...traced, operationType },
-      undefined,
-      context,
-      variableValues,
-    );
+    const started = { schema, document, rawVariableValues: given, operationName: name?.value };
+    const traced = { ...started, operationType };
+    return channel.tracePromise(execute, traced, undefined, context, variableValues);
   };
 
   function plan(variables: VariableValues): Execute | 'not compilable' {

@@ -37,13 +37,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (page !== undefined) return page;
     const { headers } = request;
     const format = readFormat(headers.accept);
-    const timeout = headers[timeoutHeader];
-    if (timeout !== undefined)
-      setDeadline(request.scope, timeoutHeader, timeout, options.maxTimeoutMs);
+    setDeadline(request.scope, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
     if (request.body.size > turnBytes) await nextTurn(request.scope);
     const params = readParams(request);
-    const library = params.extensions?.['clientLibrary'];
-    if (library !== undefined) request.report.clientLibrary = readClientLibrary(library);
+    request.report.clientLibrary = readClientLibrary(params.extensions?.['clientLibrary']);
     if (forwardHeaders) request.scope.forwarded = pickHeaders(forwardHeaders, request);
     const isExplained = headers['x-petstore-explain'] === '1';
     const delivery = request.mayStream ? format.delivery : undefined;
