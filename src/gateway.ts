@@ -8,7 +8,7 @@ import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
 import { createExecute } from './yoga/execute.ts';
 import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
-import type { HostParts } from './yoga/host-parts.ts';
+import type { HostAdditions } from './yoga/host-additions.ts';
 import { createLocalExecute } from './yoga/local-execute.ts';
 import {
   openPersistedDocuments,
@@ -19,7 +19,7 @@ import type { OperationOptions } from './yoga/server.ts';
 
 /** The settings of an app, and what it receives from the process or server that it runs in. */
 export interface AppOptions
-  extends HostParts,
+  extends HostAdditions,
     Pick<OperationOptions, 'operationLimits' | 'introspection' | 'explain'>,
     Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'> {

@@ -9,7 +9,7 @@ import { createEnvironment } from './request/request-environment.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
-import type { HostParts } from './yoga/host-parts.ts';
+import type { HostAdditions } from './yoga/host-additions.ts';
 import type { LocalExecution } from './yoga/local-caller.ts';
 
 /**
@@ -54,7 +54,7 @@ export type GatewayConfig = Pick<Config, (typeof settings)[number]> &
  */
 export async function openMounted(
   config: GatewayConfig,
-  host: HostParts,
+  host: HostAdditions,
   log: Log = createLog(config?.logLevel ?? 'info', process.stderr),
 ): Promise<Gateway & AsyncDisposable> {
   const missing = settings.find((name) => !(name in Object(config)));

@@ -2,7 +2,7 @@ import './node-version.ts';
 import type { Plugin } from 'graphql-yoga';
 import { openPetStore } from './backends/open.ts';
 import { type Config, warnOfUnknown } from './config/config.ts';
-import type { GatewayContext } from './graphql/context.ts';
+import type { PetStoreContext } from './graphql/context.ts';
 import { createSchema, type ExtendSchema } from './graphql/schema.ts';
 import { HttpError } from './http/error.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
@@ -17,7 +17,7 @@ import { toGraphQLError, usePetStoreCalls } from './yoga/use-pet-store.ts';
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
 export { ErrorResponse } from './contract/error.ts';
 export { addPetStore, type PetStoreRefs } from './graphql/add-pet-store.ts';
-export type { GatewayContext as PetStoreContext } from './graphql/context.ts';
+export type { PetStoreContext } from './graphql/context.ts';
 export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
 export type { ExtendSchema, Gateway, GatewayConfig };
 
@@ -59,7 +59,7 @@ export interface PetStorePluginOptions {
 export async function usePetStore(
   config: Config,
   { limits = false }: PetStorePluginOptions = {},
-): Promise<Plugin<GatewayContext>> {
+): Promise<Plugin<PetStoreContext>> {
   const log = createLog(config.logLevel, process.stderr);
   warnOfUnknown(config, log);
   const tracing = await openTracing(config.tracesUrl, log, config);
@@ -78,7 +78,7 @@ export async function usePetStore(
 }
 
 /** Yoga would mask the error of the gateway's own plugin. */
-function useLimits(limits: OperationLimits): Plugin<GatewayContext> {
+function useLimits(limits: OperationLimits): Plugin<PetStoreContext> {
   const parse = createBoundedParse(limits);
   return {
     onParse({ setParseFn }) {

@@ -10,7 +10,7 @@ import {
 import { type Check, type CheckedService, check, info, requireThat, skip } from './check.ts';
 import { describe, expectError, expectPet, expectPets, formatAnimals } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
-import { withoutKey } from './refusal.ts';
+import { withoutKey } from './refusing.ts';
 
 /** The checks that only send GET requests. */
 export const readingChecks: readonly Check[] = [

@@ -11,7 +11,7 @@ import {
 } from './check.ts';
 import { describe, expectError, expectPet, expectSame, readResponseJson } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
-import { refusal, withoutKey } from './refusal.ts';
+import { refusing, withoutKey } from './refusing.ts';
 
 /** Checks bodies without a required field or with an invalid value, for each field. */
 const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired }) => {
@@ -20,7 +20,7 @@ const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired
     const value = json === undefined ? undefined : JSON.rawJSON(json);
     const body = JSON.stringify({ ...encodePet(validPet([])), [name]: value });
     const what = `${description} ${name}`;
-    return refusal(`create-${id}-${name}`, 'createPet', what, 400, () => ({ body }));
+    return refusing(`create-${id}-${name}`, 'createPet', what, 400, () => ({ body }));
   };
   const wrong = kind.invalid.map(([id, text, json]) => refused(id, `with ${text} as`, json));
   return isRequired ? [refused('no', 'without'), ...wrong] : wrong;
@@ -43,11 +43,11 @@ export const writingChecks: readonly Check[] = [
     (service) => addAndGet(service, { name: 'Überprüfung 🐕', categoryId: '9223372036854775807' }),
   ),
   ...withoutKey('message', 'sendMessage', () => message),
-  refusal('message-no-message', 'sendMessage', 'without a message', 400, () => ({ body: '{}' })),
-  refusal('message-no-json', 'sendMessage', 'with a body that is not JSON', 400, () => ({
+  refusing('message-no-message', 'sendMessage', 'without a message', 400, () => ({ body: '{}' })),
+  refusing('message-no-json', 'sendMessage', 'with a body that is not JSON', 400, () => ({
     body: '{',
   })),
-  refusal('message-no-type', 'sendMessage', 'without a content type', 400, () => ({
+  refusing('message-no-type', 'sendMessage', 'without a content type', 400, () => ({
     ...message,
     contentType: null,
   })),

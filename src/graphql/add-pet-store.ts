@@ -1,7 +1,7 @@
 import type { SchemaTypes } from '@pothos/core';
 import type { Message, NewPet, Pet, PetStatus } from '../contract/records.ts';
 import type { PetStoreBuilder } from './builder.ts';
-import type { GatewayContext } from './context.ts';
+import type { PetStoreContext } from './context.ts';
 import { addMessages } from './message.ts';
 import { addOrders } from './order.ts';
 import { addPets } from './pet.ts';
@@ -21,7 +21,7 @@ export interface PetStoreRefs<Types extends SchemaTypes> {
  * Adds the types, queries and mutations of the pet store to a builder, which has its own `queryType` and
  * `mutationType`. Returns its types, for fields of your own.
  */
-export function addPetStore<Types extends SchemaTypes & { Context: GatewayContext }>(
+export function addPetStore<Types extends SchemaTypes & { Context: PetStoreContext }>(
   builder: PothosSchemaTypes.SchemaBuilder<Types>,
 ): PetStoreRefs<Types>;
 // Pothos cannot type code that is generic in the types of its builder.

@@ -18,8 +18,8 @@ import { RestCalls } from './rest-calls.ts';
 /** The caller of an operation. `usedKey` is set when a field needs the key and it is well-formed. */
 type OperationCaller = Caller & { usedKey: boolean };
 
-/** The context of a GraphQL request. */
-export interface GatewayContext {
+/** What the resolvers need of the context of an operation. */
+export interface PetStoreContext {
   readonly petStore: PetStoreCalls;
 }
 

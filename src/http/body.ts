@@ -43,7 +43,7 @@ export class RequestBody {
   /** How many of the bytes count towards the limit. */
   #counted = 0;
   /** Why the body is refused, if it is. */
-  refusal: HttpError | undefined;
+  error: HttpError | undefined;
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
@@ -53,12 +53,12 @@ export class RequestBody {
 
   /** Returns the bytes so far, none if there is no body. @throws HttpError if it was refused */
   read(): Uint8Array {
-    if (this.refusal !== undefined) throw this.refusal;
+    if (this.error !== undefined) throw this.error;
     const isWhole = this.#bytes.byteLength === this.size;
     return isWhole ? this.#bytes : this.#bytes.subarray(0, this.size);
   }
 
-  /** Adds a chunk, or drops it after a refusal. Returns false if the rest must not be read. */
+  /** Adds a chunk, or drops it if the body is refused. Returns false if the rest must not be read. */
   push(chunk: Uint8Array): boolean {
     const start = this.size;
     this.size += chunk.byteLength;
@@ -66,7 +66,7 @@ export class RequestBody {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
       this.refuse(bodyTooLarge(problem));
     }
-    if (this.refusal === undefined && (this.size <= freeBytes || this.#fits())) {
+    if (this.error === undefined && (this.size <= freeBytes || this.#fits())) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
@@ -88,7 +88,7 @@ export class RequestBody {
     stream
       .on('data', (chunk: Uint8Array) => {
         const isReadOn = this.push(chunk);
-        if (this.refusal !== undefined && !isOver) {
+        if (this.error !== undefined && !isOver) {
           isOver = true;
           onEnd();
         }
@@ -106,7 +106,7 @@ export class RequestBody {
 
   /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to. */
   decode(header: string): void {
-    if (this.refusal !== undefined || this.size === 0) return;
+    if (this.error !== undefined || this.size === 0) return;
     const body = this.read();
     this.release();
     try {
@@ -128,8 +128,8 @@ export class RequestBody {
   }
 
   /** Refuses the body, whatever arrives. */
-  refuse(refusal: HttpError): void {
-    this.refusal ??= refusal;
+  refuse(error: HttpError): void {
+    this.error ??= error;
     this.#bytes = empty;
     this.release();
   }
@@ -153,10 +153,10 @@ export class RequestBody {
       return false;
     }
     const more = this.size - freeBytes - this.#counted;
-    const refusal = this.#budget.take(more);
-    if (refusal === undefined) this.#counted += more;
-    else this.refuse(refusal);
-    return refusal === undefined;
+    const error = this.#budget.take(more);
+    if (error === undefined) this.#counted += more;
+    else this.refuse(error);
+    return error === undefined;
   }
 
   #append(chunk: Uint8Array, start: number): void {

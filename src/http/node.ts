@@ -26,7 +26,7 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
         await connections.portClosed;
         if (connections.isLast(incoming)) response.headers['connection'] = 'close';
       }
-      if (request.body.refusal && !incoming.complete) {
+      if (request.body.error && !incoming.complete) {
         writeEarly(response, request, incoming, outgoing);
       } else write(response, incoming, outgoing, connections);
     } catch (error) {

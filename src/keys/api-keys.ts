@@ -29,7 +29,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Records that the backend has accepted a key, which gives its calls more places. */
+  /** Counts a key as accepted by the backend, which gives its calls more places. */
   accept(key: ApiKey): void {
     if (key.isAccepted) return;
     for (const limit of this.#limits) limit.move(key, true);
@@ -38,7 +38,7 @@ export class ApiKeys {
     for (const places of this.#places) places.sendWaiting();
   }
 
-  /** Records that the backend no longer accepts a key. */
+  /** Counts a key as one that the backend no longer accepts. */
   refuse(key: ApiKey): void {
     if (key.isAccepted) for (const limit of this.#limits) limit.move(key, false);
     key.isAccepted = false;

@@ -49,13 +49,13 @@ export class Circuit {
     return Math.max(0, Math.ceil(this.#openedAt + this.#limits.halfOpenAfterMs - now));
   }
 
-  /** Records the start of a call. If the circuit is open, the call is the probe. */
+  /** Counts the start of a call. If the circuit is open, the call is the probe. */
   start(): void {
     this.#isProbing = this.#openedAt !== undefined;
   }
 
   /**
-   * Records the end of a call that started at `startedAt`. A failure does not count if a call has
+   * Counts the end of a call that started at `startedAt`. A failure does not count if a call has
    * succeeded since then, or if that of a `key` exceeds `maxPerKey` since the last success.
    */
   end(effect: Effect, startedAt: number, key?: object, maxPerKey = Number.POSITIVE_INFINITY): void {

@@ -63,7 +63,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
   function serve(request: GatewayRequest, coding?: string): HttpResponse | Promise<HttpResponse> {
     const { path } = request;
     if (coding !== undefined) request.body.decode(coding);
-    if (request.body.refusal) throw request.body.refusal;
+    if (request.body.error) throw request.body.error;
     setIdempotencyKey(request.scope, 'idempotency-key', request.headers['idempotency-key']);
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) request.report.route = '/graphql';

@@ -125,7 +125,7 @@ export class Supervisor {
         return [error.code];
       });
       const served = this.#serving.delete(worker);
-      this.#metrics.recordExit(worker);
+      this.#metrics.keepCounts(worker);
       if (this.#isStopping) return;
       if (this.#url === undefined) throw new Error('A worker could not be started.');
       log.error({ pid, code, signal }, 'worker exited');
@@ -163,7 +163,7 @@ export class Supervisor {
       [...this.#serving].map(async (worker) => {
         // A worker that does not respond keeps its last snapshot.
         const snapshot = await request(worker, 'metrics').catch(() => undefined);
-        if (snapshot) this.#metrics.record(worker, snapshot as MetricsSnapshot);
+        if (snapshot) this.#metrics.keep(worker, snapshot as MetricsSnapshot);
       }),
     );
     return this.#metrics.scrape(this.#telemetry.metrics);

@@ -9,13 +9,13 @@ export class WorkerMetrics {
   /** The counts of exited workers are kept: Prometheus reads a decrease as a counter reset. */
   #exited: Promise<MetricsSnapshot> = Promise.resolve([]);
 
-  /** Records a worker's snapshot, unless the worker has exited: its counts would be added twice. */
-  record(worker: Worker, snapshot: MetricsSnapshot): void {
+  /** Keeps a worker's snapshot, unless the worker has exited: its counts would be added twice. */
+  keep(worker: Worker, snapshot: MetricsSnapshot): void {
     if (!worker.isDead()) this.#live.set(worker, snapshot);
   }
 
   /** Keeps the counts of a worker that has exited. */
-  recordExit(worker: Worker): void {
+  keepCounts(worker: Worker): void {
     const last = (this.#live.get(worker) ?? []).filter(({ type }) => type !== 'gauge');
     this.#live.delete(worker);
     this.#exited = this.#exited.then((sum) => Registry.aggregate([sum, last]).getMetricsAsJSON());

@@ -60,7 +60,7 @@ function refuseUnsupported(introspection: boolean | 'keys'): ValidationRule {
 }
 
 /**
- * Shortens each long string, because graphql-js quotes the whole input in each error. The outcome is
+ * Shortens each long string, because graphql-js quotes the whole input in each error. The errors are
  * the same: no type of the schema depends on how a string ends.
  */
 function shortenStrings(document: DocumentNode): DocumentNode {

@@ -6,7 +6,7 @@ import { HttpError } from '../http/error.ts';
 import { nextTurn } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
-import type { HostParts } from './host-parts.ts';
+import type { HostAdditions } from './host-additions.ts';
 import { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { DeliveredParts, ResultPart } from './parts.ts';
@@ -14,7 +14,7 @@ import { DocumentFinder, type PersistedDocuments } from './persisted-documents.t
 import { PreparedDocuments } from './prepared-documents.ts';
 import { createOperationServer, type OperationOptions } from './server.ts';
 
-interface ExecuteOptions extends OperationOptions, HostParts {
+interface ExecuteOptions extends OperationOptions, HostAdditions {
   readonly petStore: PetStore;
   readonly persistedDocuments: PersistedDocuments;
 }

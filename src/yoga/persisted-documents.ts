@@ -129,17 +129,17 @@ export class DocumentFinder {
       throw badRequest('query: expected the text of a document, received none.');
     }
     if (mode === 'off') {
-      return query ?? refusal('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+      return query ?? codedError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
     }
     if (query === undefined) {
       const text =
         manifest.get(hash) ?? (credential && this.#registered.get(cacheKey(credential, hash)));
       // Clients recognize this message and send the text next, so it must stay as it is.
-      return text || refusal('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+      return text || codedError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
     }
     const actual = digest('sha256', query);
     if (actual === hash) return query;
-    return refusal(
+    return codedError(
       'PERSISTED_QUERY_MISMATCH',
       `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
     );
@@ -179,12 +179,12 @@ function cacheKey(credential: string, hash: string): string {
 }
 
 function documentRequired(received: string): GraphQLError {
-  return refusal(
+  return codedError(
     'PERSISTED_DOCUMENT_REQUIRED',
     `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document, and send only its hash.`,
   );
 }
 
-function refusal(code: string, message: string): GraphQLError {
+function codedError(code: string, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } });
 }

@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import type { RateLimit } from '../request/rate-limit.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
-import type { HostParts } from './host-parts.ts';
+import type { HostAdditions } from './host-additions.ts';
 import type { DocumentFinder } from './persisted-documents.ts';
 import type { PreparedDocuments } from './prepared-documents.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
@@ -14,7 +14,7 @@ import { type DocumentOptions, usePreparedDocuments } from './use-prepared-docum
 import { useRate } from './use-rate.ts';
 
 /** What operations may contain and do. */
-export interface OperationOptions extends DocumentOptions, Pick<HostParts, 'plugins'> {
+export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, 'plugins'> {
   /** The rate of the calls of each key; undefined for any number. */
   readonly rateLimit: RateLimit | undefined;
   readonly telemetry: Reporting;

@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
-import { type GatewayContext, PetStoreCalls } from '../graphql/context.ts';
+import { PetStoreCalls, type PetStoreContext } from '../graphql/context.ts';
 import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.ts';
 import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
@@ -25,7 +25,7 @@ export function usePetStoreCalls(
   petStore: PetStore,
   environment: RequestEnvironment,
   forwardHeaders: readonly string[] | undefined,
-): Plugin<GatewayContext> {
+): Plugin<PetStoreContext> {
   const scopes = new WeakMap<PetStoreCalls, Scope>();
 
   function typeErrors(

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { addPetStore } from '../../src/graphql/add-pet-store.ts';
-import type { GatewayContext } from '../../src/graphql/context.ts';
+import type { PetStoreContext } from '../../src/graphql/context.ts';
 import { schema } from '../../src/graphql/schema.ts';
 
 const added = ['Pet', 'PetStatus', 'AddPetInput', 'Message', 'DateTime', 'JSON'];
@@ -16,7 +16,7 @@ const added = ['Pet', 'PetStatus', 'AddPetInput', 'Message', 'DateTime', 'JSON']
 /** A builder whose defaults are the opposite of those of Pothos. */
 function build() {
   const builder = new SchemaBuilder<{
-    Context: GatewayContext & { readonly tenant: string };
+    Context: PetStoreContext & { readonly tenant: string };
     DefaultFieldNullability: false;
     DefaultInputFieldRequiredness: true;
   }>({ defaultFieldNullability: false, defaultInputFieldRequiredness: true });

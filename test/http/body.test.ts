@@ -13,7 +13,7 @@ function read(chunks: Iterable<Uint8Array>, key: string | undefined = 'one'): Re
   return reader;
 }
 
-const statusOf = ({ refusal }: RequestBody) => refusal?.status ?? 200;
+const statusOf = ({ error }: RequestBody) => error?.status ?? 200;
 
 describe('RequestBody', () => {
   it.each([
@@ -59,9 +59,9 @@ describe('RequestBody', () => {
       const push = () => reader.push(Buffer.alloc(size));
       for (let chunks = 0; chunks < 4096; chunks++) expect(push()).toBe(true);
       expect(push()).toBe(isReadOn);
-      expect(reader.refusal).toMatchObject({ status: 413 });
+      expect(reader.error).toMatchObject({ status: 413 });
     }
-    expect(read(Array(5000).fill(Buffer.from('x'))).refusal).toMatchObject({
+    expect(read(Array(5000).fill(Buffer.from('x'))).error).toMatchObject({
       message: expect.stringContaining('in too many chunks: expected at most 4096'),
     });
   });

@@ -45,9 +45,9 @@ export async function openBuiltin(
 export function callWith(key = apiKey, signal?: AbortSignal, keys = latestKeys): Scope {
   const headers = { authorization: `Bearer ${key}`, 'x-request-id': 'test' };
   const environment = { ...createEnvironment(quiet), keys };
-  const record = new Scope(environment, { method: 'TEST', path: '', headers });
-  if (signal) record.follow({ signal });
-  return record;
+  const scope = new Scope(environment, { method: 'TEST', path: '', headers });
+  if (signal) scope.follow({ signal });
+  return scope;
 }
 
 /** The parts of a gateway that a test can replace. */

@@ -12,7 +12,7 @@ describe('the metrics of all workers together', () => {
       const metrics = new Metrics();
       metrics.watchLimit({ name: 'bytes', used, refused: { key: 1, all: 2, unknown: 3 } });
       metrics.watchReady(() => used > 0);
-      workers.record(liveWorker(), await metrics.snapshot());
+      workers.keep(liveWorker(), await metrics.snapshot());
     }
     const { text } = await workers.scrape(new Metrics());
     // As /readyz of the primary process.
@@ -32,9 +32,9 @@ describe('the metrics of all workers together', () => {
     metrics.watchLimit({ name: 'bytes', used: 5, refused: { key: 1, all: 0, unknown: 0 } });
     const snapshot = await metrics.snapshot();
     const worker = liveWorker();
-    workers.record(worker, snapshot);
-    workers.recordExit(worker);
-    workers.record(liveWorker(), snapshot);
+    workers.keep(worker, snapshot);
+    workers.keepCounts(worker);
+    workers.keep(liveWorker(), snapshot);
     const { text } = await workers.scrape(new Metrics());
     expect(text).toContain(
       'petstore_requests_refused_total{reason="requests_in_flight",status="503"} 6',

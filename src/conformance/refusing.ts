@@ -10,7 +10,7 @@ type Refused = (service: CheckedService) => ServiceRequest;
  * Checks that a service refuses a request with this status. The contract specifies the body of the
  * error for animals, no status for orders, and no body for messages.
  */
-export function refusal(
+export function refusing(
   id: string,
   operation: OperationId,
   description: string,
@@ -38,7 +38,7 @@ export function withoutKey(
   const keys = { 'no-key': null, 'wrong-key': 'not-a-key-of-this-service' };
   return Object.entries(keys).map(([suffix, apiKey]) => {
     const description = apiKey === null ? 'without a key' : 'with a wrong key';
-    return refusal(`${id}-${suffix}`, operation, description, 401, (service) => ({
+    return refusing(`${id}-${suffix}`, operation, description, 401, (service) => ({
       ...request(service),
       apiKey,
     }));
