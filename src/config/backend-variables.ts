@@ -46,7 +46,7 @@ export const backendVariables = {
   UPSTREAM_TIMEOUT_MS: {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
-      'time limit for one REST call in milliseconds, including retries; half of it until the response headers arrive; also the maximum of `x-petstore-timeout-ms`',
+      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive; also the most that `x-petstore-timeout-ms` of a request may be',
   },
   UPSTREAM_CA_FILE: {
     ...setting('rest.caFile', pemFile),
@@ -79,7 +79,7 @@ export const backendVariables = {
   UPSTREAM_IDEMPOTENCY: {
     ...setting('rest.sendsIdempotencyKeys', onOff, 'off'),
     meaning:
-      'the REST service honours `Idempotency-Key`: send one with each write, and repeat writes whose outcome is unknown',
+      'send an `Idempotency-Key` with each write, and repeat writes whose outcome is unknown, because the REST service honours the header',
   },
   FORWARD_HEADERS: {
     ...setting('forwardHeaders', headerNames),

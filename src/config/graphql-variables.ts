@@ -10,7 +10,7 @@ export const graphqlVariables = {
   INTROSPECTION: {
     ...setting('introspection', onOffOrKeys, inDevelopment),
     meaning:
-      'allow introspection and suggest names ("Did you mean"); `keys`: only introspection, for accepted API keys; defaults to off in production, on otherwise',
+      'allow introspection and suggest names ("Did you mean"); `keys`: allow introspection to accepted API keys, and suggest no names; defaults to off in production, on otherwise',
   },
   EXPLAIN: {
     ...setting('explain', onOff, (textOf) => textOf('GRAPHIQL')),

@@ -54,7 +54,7 @@ export const variables = {
   KEEP_ALIVE_TIMEOUT_MS: {
     ...setting('keepAliveTimeoutMs', wholeNumber(1000, 86_400_000), '75000'),
     meaning:
-      'time after which an idle connection is closed, in milliseconds; longer than in the proxy in front',
+      'time after which an idle connection is closed, in milliseconds; set it longer than in the proxy in front',
   },
   ...backendVariables,
   NODE_ENV: {
@@ -72,7 +72,7 @@ export const variables = {
         ? 'off'
         : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`; defaults to on in development on a loopback host, if `DATABASE_URL` is unset or `:memory:`',
+      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host, if `DATABASE_URL` is unset or `:memory:`',
   },
   ...graphqlVariables,
   CORS_ORIGINS: {
@@ -108,7 +108,7 @@ export const variables = {
     ...setting('rest.idempotencyStore', redisUrl),
     isSecret: true,
     meaning:
-      'Redis server in which all gateways remember writes with an `Idempotency-Key` to a REST service',
+      'Redis server in which all gateways remember writes with an `Idempotency-Key` to a REST service; if unset, they are remembered in memory',
   },
   MAX_EVENT_LOOP_LAG_MS: limit(
     'maxEventLoopLagMs',
