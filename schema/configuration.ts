@@ -4,7 +4,7 @@ import { variables } from '../src/config/variables.ts';
 
 /** What a number, a switch or a base URL accepts. */
 const evident =
-  /^a whole number from [^,]*$|^the path of a PEM file$|^on or off$|^an http or https URL without /;
+  /^a whole number from [^,]*$|^the path of a PEM file$|^(?:on|off|otlp|true)\b|^an http or https URL without /;
 
 /** A codegen plugin that writes the list of docs/configuration.md: every variable with its default. */
 export function plugin(): string {
