@@ -24,7 +24,10 @@ const rooms = {
     '^src/(?:contract|keys|limits|telemetry)/',
     '^src/tls-files\\.ts$',
   ],
-  '^src/backends/builtin/': ['^src/backends/builtin/', '^src/(?:contract|keys|limits|telemetry)/'],
+  '^src/backends/builtin/': [
+    '^src/backends/(?:builtin/|until-deadline\\.ts$)',
+    '^src/(?:contract|keys|limits|telemetry)/',
+  ],
   '^src/backends/[\\w-]+\\.ts$': [
     '^src/backends/',
     '^src/(?:contract|keys|limits|telemetry)/',

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
-import { nameOfWrite, type WriteKey } from '../contract/idempotency.ts';
-import type { Caller, PetStore } from '../contract/pet-store.ts';
+import { nameOfWrite } from '../contract/idempotency.ts';
+import type { Caller, PetStore, WriteKey } from '../contract/pet-store.ts';
 import { untilDeadline } from './until-deadline.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
 

@@ -1,13 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Caller } from './pet-store.ts';
-
-/** Identifies a write of a caller, so that a repetition is not done again. */
-export interface WriteKey {
-  /** A hash of the caller's `Idempotency-Key` and the response path: 43 characters, per API key. */
-  readonly id: string;
-  /** A hash of the operation, its parameters and forwarded headers, which must be the same in each repetition. */
-  readonly fingerprint: string;
-}
+import type { Caller, WriteKey } from './pet-store.ts';
 
 /**
  * Returns the key of a write, or undefined if its caller sent none.

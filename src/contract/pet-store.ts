@@ -1,7 +1,6 @@
 import type { ApiKey } from '../keys/api-key.ts';
 import type { Releasable } from '../limits/limit.ts';
 import type { Field } from './fields.ts';
-import type { WriteKey } from './idempotency.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
@@ -50,6 +49,14 @@ export interface Caller {
   hold(limit: Releasable, amount: number): void;
   /** Holds what it has of limits until this work has ended, too, which goes on after the request. */
   holdUntil(work: Promise<unknown>): void;
+}
+
+/** Identifies a write of a caller, so that a repetition is not done again. */
+export interface WriteKey {
+  /** A hash of the caller's `Idempotency-Key` and the response path: 43 characters, per API key. */
+  readonly id: string;
+  /** A hash of the operation, its parameters and forwarded headers, which must be the same in each repetition. */
+  readonly fingerprint: string;
 }
 
 /** The trace of a request. */

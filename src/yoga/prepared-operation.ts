@@ -16,7 +16,7 @@ import { type CompiledOperation, compileOperation } from '../execution/compile.t
 import { type ExaminedOperation, examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { Delivery } from './delivery.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
 type VariableValues = Readonly<Record<string, unknown>>;
@@ -25,6 +25,12 @@ type MaybePromise<Value> = Value | Promise<Value>;
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 export type Parts = AsyncGenerator<object, void, void>;
+
+/** What an execution needs of the context. */
+interface ExecutionContext {
+  /** How deferred fragments are delivered; undefined for a whole result. */
+  readonly delivery: Delivery | undefined;
+}
 
 /** Returns how an operation is reported. */
 function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
@@ -112,7 +118,7 @@ export class PreparedOperation {
   #execute(
     args: ExecutionArgs & { readonly variableValues: VariableValues },
   ): MaybePromise<ExecutionResult | Parts> {
-    const context = args.contextValue as OperationContext;
+    const context = args.contextValue as ExecutionContext;
     if (context.delivery !== undefined) {
       const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
       const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
-import type { WriteKey } from '../../src/contract/idempotency.ts';
+import type { WriteKey } from '../../src/contract/pet-store.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';

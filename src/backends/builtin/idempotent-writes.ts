@@ -1,6 +1,6 @@
 import { IdempotencyKeyReusedError } from '../../contract/error.ts';
-import { nameOfWrite, type WriteKey } from '../../contract/idempotency.ts';
-import type { Caller } from '../../contract/pet-store.ts';
+import { nameOfWrite } from '../../contract/idempotency.ts';
+import type { Caller, WriteKey } from '../../contract/pet-store.ts';
 import type { Database } from './database.ts';
 import type { Engine } from './migrations.ts';
 import { timeAfter } from './stored-api-keys.ts';

@@ -5,13 +5,13 @@ import {
   ErrorResponse,
   NotConfiguredError,
 } from '../../contract/error.ts';
-import type { WriteKey } from '../../contract/idempotency.ts';
 import { JsonText } from '../../contract/json.ts';
 import {
   type Caller,
   type OperationId,
   operations,
   type PetStore,
+  type WriteKey,
 } from '../../contract/pet-store.ts';
 import { readJsonText } from '../../contract/response-json.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';

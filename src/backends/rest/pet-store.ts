@@ -2,7 +2,6 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { callHeaders } from '../../contract/call-headers.ts';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
-import type { WriteKey } from '../../contract/idempotency.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
@@ -14,6 +13,7 @@ import {
   type PetStore,
   type RestRequest,
   searchOf,
+  type WriteKey,
 } from '../../contract/pet-store.ts';
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
