@@ -8,7 +8,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { conditionsOf, maxConditions, type VariableValues } from './field-collector.ts';
-import { type Execute, planOperation } from './plan.ts';
+import { type Plan, planOperation } from './plan.ts';
 
 /**
  * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if
@@ -40,7 +40,7 @@ export function compileOperation(
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new Map<string, Execute | 'not compilable' | 'used once'>();
+  const plans = new Map<string, Plan | 'not compilable' | 'used once'>();
 
   return (context, given) => {
     const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
@@ -58,7 +58,7 @@ export function compileOperation(
     return channel.tracePromise(execute, traced, undefined, context, variableValues);
   };
 
-  function plan(variables: VariableValues): Execute | 'not compilable' {
+  function plan(variables: VariableValues): Plan | 'not compilable' {
     try {
       return planOperation(schema, document, operation as OperationDefinitionNode, variables);
     } catch {

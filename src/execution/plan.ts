@@ -25,8 +25,8 @@ import {
 } from './field-collector.ts';
 import { planRecord } from './record.ts';
 
-/** Executes an operation with coerced variables. */
-export type Execute = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
+/** Executes a planned operation with coerced variables. */
+export type Plan = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
 
 /** Resolves and completes one root field. On failure, returns null and adds the error. */
 type ExecuteField = (
@@ -47,7 +47,7 @@ export function planOperation(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: VariableValues,
-): Execute {
+): Plan {
   const root = schema.getRootType(operation.operation);
   if (!root) throw new TypeError('not compilable');
   const collect = createCollectFields(document, variables);

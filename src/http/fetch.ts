@@ -23,7 +23,7 @@ export function createFetchHandler(
     try {
       await readBody(request, served.body);
     } catch (error) {
-      served.endUnreported();
+      served.fail();
       throw error;
     }
     const { aborted, reason } = request.signal;

@@ -13,9 +13,9 @@ export interface ServedRequest extends HttpRequest {
   };
   /** Reports an error, once. Returns the one to respond with. */
   reportError(error: unknown): HttpError;
-  /** Ends a request whose body does not arrive. It is not reported. */
+  /** Ends a request whose body does not arrive, or that has no response. It is not reported. */
   fail(): void;
-  /** Ends the request of a probe, which is not reported. */
+  /** Ends a request whose response is not reported, such as that to a probe. */
   endUnreported(): void;
 }
 

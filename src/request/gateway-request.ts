@@ -6,7 +6,7 @@ import { readClientHeaders } from './client-name.ts';
 import { Report } from './report.ts';
 import { BodyBytes, type RequestEnvironment } from './request-environment.ts';
 import { Scope } from './scope.ts';
-import { rounded, writeReport } from './write-report.ts';
+import { writeReport } from './write-report.ts';
 
 /**
  * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.
@@ -49,11 +49,6 @@ export class GatewayRequest implements ServedRequest {
 
   reportError(error: unknown): HttpError {
     return this.#environment.reportError(error, this.requestId);
-  }
-
-  /** Reports that the first part of a response in parts has been produced. */
-  onFirstPart(): void {
-    this.report.firstPartMs = rounded(performance.now() - this.scope.startedAt);
   }
 
   /** Ends the request. The status in its report must be set. */

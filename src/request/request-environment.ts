@@ -26,13 +26,8 @@ export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): R
   const limits = { total: 32 * MiB, perKey: 8 * MiB, unaccepted: 16 * MiB };
   const bodyBytes = keys.openLimit('body_bytes', limits);
   telemetry.metrics.watchLimit(bodyBytes);
-  return {
-    telemetry,
-    reportError: createReportError(telemetry),
-    keys,
-    bodyBytes,
-    streams: new Set(),
-  };
+  const reportError = createReportError(telemetry);
+  return { telemetry, reportError, keys, bodyBytes, streams: new Set() };
 }
 
 /** The bytes of the body of one request in the limit of all. */

@@ -41,7 +41,7 @@ export function writeReport(
     status,
     codes: codes.length > 1 ? [...new Set(codes)] : codes,
     ms,
-    firstPartMs,
+    firstPartMs: firstPartMs && rounded(firstPartMs),
     replayed: scope.isReplayed || undefined,
     calls: reportCalls(scope, now),
     ...identity,
@@ -99,6 +99,6 @@ function reportCalls(scope: Pick<Caller, 'calls'>, now: number) {
 }
 
 /** Rounds milliseconds to two digits. */
-export function rounded(ms: number): number {
+function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
 }

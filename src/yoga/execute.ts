@@ -22,7 +22,7 @@ interface ExecuteOptions extends OperationOptions, HostAdditions {
 /** A whole result, before its errors are typed. */
 export interface WholeResult {
   readonly result: ExecutionResult;
-  /** Whether an argument takes text that the result may repeat. */
+  /** Whether an argument takes text that the result may repeat, which then is not compressed. */
   readonly takesText: boolean;
 }
 
@@ -58,8 +58,9 @@ export function createExecute(options: ExecuteOptions) {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
       if (errors.length > 0) return notExecuted(errors);
-      const operation = documents.get(document)?.find(params.operationName);
-      if (!operation) throw unknownOperation(documents.get(document)?.operationNames ?? [], params);
+      const prepared = documents.get(document);
+      const operation = prepared?.find(params.operationName);
+      if (!operation) throw unknownOperation(prepared?.operationNames ?? [], params);
       request.report.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;

@@ -84,6 +84,7 @@ async function* writeParts(
   { parts, delivery }: DeliveredParts,
   request: GatewayRequest,
 ): AsyncGenerator<string, undefined, void> {
+  const { scope, report } = request;
   const pending = new Set<string>();
   let left = maxDataLength;
   let isFirst = true;
@@ -92,14 +93,14 @@ async function* writeParts(
     for await (const untyped of parts) {
       const part = typePart(untyped, request);
       if (isLast) continue;
-      if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: request.scope.key });
-      if (isFirst && !request.scope.cancelled) request.onFirstPart();
+      if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: scope.key });
+      if (isFirst && !scope.cancelled) report.firstPartMs = performance.now() - scope.startedAt;
       // Measured first: V8 fails to write a part that is far too large.
       let text = lengthOf(part, left) > left ? undefined : write(part);
       const isExcess = text === undefined || text.length > left;
       if (text === undefined || isExcess) {
-        request.scope.cancel();
-        request.report.codes.push('RESPONSE_TOO_LARGE');
+        scope.cancel();
+        report.codes.push('RESPONSE_TOO_LARGE');
         text = isFirst ? writeOnly(part, request) : write(endOf(pending, delivery, request));
       }
       for (const { id } of part.pending ?? []) pending.add(id);

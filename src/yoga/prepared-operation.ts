@@ -12,6 +12,7 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
+import type { PromiseOrValue } from 'graphql-yoga';
 import { type CompiledOperation, compileOperation } from '../execution/compile.ts';
 import { type ExaminedOperation, examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
@@ -20,8 +21,6 @@ import type { Delivery } from './delivery.ts';
 import { type RootFields, rootFieldsOf } from './root-fields.ts';
 
 type VariableValues = Readonly<Record<string, unknown>>;
-
-type MaybePromise<Value> = Value | Promise<Value>;
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 export type Parts = AsyncGenerator<object, void, void>;
@@ -117,7 +116,7 @@ export class PreparedOperation {
 
   #execute(
     args: ExecutionArgs & { readonly variableValues: VariableValues },
-  ): MaybePromise<ExecutionResult | Parts> {
+  ): PromiseOrValue<ExecutionResult | Parts> {
     const context = args.contextValue as ExecutionContext;
     if (context.delivery !== undefined) {
       const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
@@ -128,7 +127,7 @@ export class PreparedOperation {
     return (
       this.#compiled?.(context, args.variableValues) ??
       // The `execute` of graphql-js rejects every operation if the schema defines `@defer`.
-      (experimentalExecuteIncrementally(args) as MaybePromise<ExecutionResult>)
+      (experimentalExecuteIncrementally(args) as PromiseOrValue<ExecutionResult>)
     );
   }
 }

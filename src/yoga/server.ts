@@ -7,9 +7,9 @@ import type { DocumentFinder } from './persisted-documents.ts';
 import type { PreparedDocuments } from './prepared-documents.ts';
 import { useCompiledExecution } from './use-compiled-execution.ts';
 import { useDeprecations } from './use-deprecations.ts';
-import { useDocumentReport } from './use-document-report.ts';
 import { useExplain } from './use-explain.ts';
 import { useIntrospectionKey } from './use-introspection-key.ts';
+import { usePersistedDocuments } from './use-persisted-documents.ts';
 import { type DocumentOptions, usePreparedDocuments } from './use-prepared-documents.ts';
 import { useRate } from './use-rate.ts';
 
@@ -34,7 +34,7 @@ export function createOperationServer(
 ) {
   const { introspection, rateLimit, plugins = [] } = options;
   warnOfHttpHooks(plugins, options.telemetry.log);
-  const hasReport = finder.mode === 'allow' || finder.mode === 'audit';
+  const mayRegister = finder.mode === 'allow' || finder.mode === 'audit';
   return createYoga({
     schema,
     plugins: [
@@ -43,7 +43,7 @@ export function createOperationServer(
       useCompiledExecution(),
       useDeprecations(),
       options.explain && useExplain(),
-      hasReport && useDocumentReport(finder, options.telemetry),
+      mayRegister && usePersistedDocuments(finder, options.telemetry),
       // They see each result before its errors are typed, and may replace what the ones above set.
       ...plugins,
       // After all that add rules, because it skips what was validated with the same rules.

@@ -8,11 +8,11 @@ import type { ResultHooks } from './result-hooks.ts';
 const maxWarned = 5000;
 
 /**
- * Registers the document of a request with text and hash once it was executed, and reports where it
- * comes from. With `audit`, also warns of those that `only` would refuse, once per hour of each operation
+ * Registers the document of a request with text and hash once it was executed, and reports where the
+ * document comes from. With `audit`, also warns of those that `only` would refuse, once per hour of each operation
  * and client. Requests whose key the backend has not accepted are only logged: anyone can send them.
  */
-export function useDocumentReport(
+export function usePersistedDocuments(
   finder: DocumentFinder,
   { log, metrics }: Reporting,
 ): OperationPlugin {
