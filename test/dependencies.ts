@@ -7,7 +7,9 @@ import { readFileSync } from 'node:fs';
 export function compareDependencies(contributing: string, ...packages: string[]): string[] {
   const [, section = ''] = contributing.split(/^## Dependencies$/m);
   const [lists = ''] = section.split(/^## /m);
-  const listed = [...lists.matchAll(/^- `(.+?)`: .+$/gm)].map(([, name = '']) => name);
+  const listed = [...lists.matchAll(/^- (`[^:]+`):/gm)].flatMap(([, names = '']) =>
+    names.split(', ').map((name) => name.slice(1, -1)),
+  );
   const installed = packages.flatMap((text) => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(text);
     return Object.keys({ ...dependencies, ...devDependencies });
