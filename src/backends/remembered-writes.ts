@@ -48,15 +48,12 @@ export function rememberWrites<Store extends PetStore>(
   // Nothing shows that the service honours the header on other paths.
   const others = new RememberedWrites(petStore, store, false);
 
-  function method<Value, Result>(
-    call: Write<Value, Result>,
-    writes = declared,
-  ): Write<Value, Result> {
-    return (caller, value, write) =>
+  const method =
+    <Value, Result>(call: Write<Value, Result>, writes = declared): Write<Value, Result> =>
+    (caller, value, write) =>
       write === undefined
         ? call(caller, value)
         : (writes.make(caller, write, () => call(caller, value, write)) as Promise<Result>);
-  }
 
   return {
     ...petStore,
@@ -118,7 +115,11 @@ class RememberedWrites {
       end(undefined);
       throw error;
     });
-    const isUnknown = before !== undefined && this.#mayBeSentAgain(before, fingerprint);
+    // Sending it again finds out what it did.
+    const isUnknown =
+      this.#repeatsUnknown &&
+      before?.fingerprint === fingerprint &&
+      outcomeOf(decodeResult(before.result ?? 'null')) === 'UNKNOWN';
     if (before !== undefined && !isUnknown) {
       end(before);
       return this.#replay(caller, before, fingerprint);
@@ -166,13 +167,6 @@ class RememberedWrites {
     caller.isReplayed = true;
     if (value instanceof Error) throw value;
     return value;
-  }
-
-  /** Whether sending a write again finds out what it did. */
-  #mayBeSentAgain(stored: StoredWrite, fingerprint: string): boolean {
-    const { result } = stored;
-    if (!this.#repeatsUnknown || !result || stored.fingerprint !== fingerprint) return false;
-    return outcomeOf(decodeResult(result)) === 'UNKNOWN';
   }
 }
 
