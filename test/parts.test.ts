@@ -50,13 +50,13 @@ describe('the parts of the tests', () => {
     }
   });
 
-  it('have a folder, a script, a place in test:all and a row in CONTRIBUTING.md', () => {
+  it('have a folder, a script, a place in test:all and an entry in CONTRIBUTING.md', () => {
     const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
     for (const name of Object.keys(parts)) {
       expect(readdirSync(`test/${name}`)).not.toEqual([]);
       expect(tasks[`test:${name}`]).toContain(`vitest run --project ${name}`);
       expect(tasks['test:all']?.split(' ')).toContain(`test:${name}`);
-      expect(contributing).toContain(`| \`test/${name}\``);
+      expect(contributing).toContain(`- \`test/${name}\``);
     }
   });
 });
