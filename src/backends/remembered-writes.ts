@@ -161,13 +161,12 @@ class RememberedWrites {
   /** Returns what a write did, or throws its error. A key that the service has not accepted makes a read first. */
   async #replay(caller: Caller, stored: StoredWrite, fingerprint: string): Promise<unknown> {
     requireSame(stored, fingerprint);
+    caller.isReplayed = true;
     const value = decodeResult(stored.result ?? '');
-    const isChecked = value instanceof Error || caller.key.isAccepted;
+    if (value instanceof Error) throw value;
     // A success that breaks the contract proves it, too.
     const check = (error: Error) => outcomeOf(error) === 'DONE' || throwUnknown(error);
-    if (!isChecked) await this.#petStore.listPets(caller, { limit: 1 }).catch(check);
-    caller.isReplayed = true;
-    if (value instanceof Error) throw value;
+    if (!caller.key.isAccepted) await this.#petStore.listPets(caller, { limit: 1 }).catch(check);
     return value;
   }
 }

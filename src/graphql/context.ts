@@ -44,7 +44,6 @@ export class PetStoreCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
-  /** The names of its writes to other paths. */
   #others: readonly string[] | undefined;
   /** Whether reads of the operation may be equal, which then are one call. */
   hasEqualReads = true;
