@@ -123,7 +123,7 @@ console.log(data, error);
 
   'gateway.execute'({ key, query, variables }) {
     return `// In a clone of the gateway: npm pack --pack-destination ..
-// In your project beside it: npm install ../petstore-gateway-*.tgz
+// In your project beside it: npm install ../petstore-gateway-[0-9]*.tgz
 import { createGateway, loadConfig } from 'petstore-gateway';
 
 await using gateway = await createGateway(loadConfig(process.env));

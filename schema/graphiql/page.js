@@ -36,6 +36,7 @@ options.onTabChange = ({ tabs, activeTabIndex }) => {
   // GraphiQL would show the result in the new tab.
   if (activeTab !== undefined) stopRunning();
   activeTab = id;
+  control('copy-status').textContent = '';
   showOutcome();
 };
 // Without this, each edit writes the query into the URL, but not the variables.

@@ -69,6 +69,7 @@ describe('the code that GraphiQL copies', () => {
       if (/Apollo|urql|execute/.test(format)) expect(list).toMatch(/^\/\/ .*npm /);
       expect(await paste(list, url, format), format).toContain('Biscuit');
       await openTab(page, 'AddPet');
+      expect(await page.locator('#copy-status').innerText()).toBe('');
       const added = await paste(await copy(page, format), url, format);
       expect(added, format).toContain('9223372036854775807');
     }
