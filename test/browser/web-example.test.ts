@@ -203,10 +203,12 @@ describe('examples/web', () => {
       await page.getByLabel('API key').fill(key);
       await page.getByRole('button', { name: 'Use key' }).click();
     };
-    await page.getByLabel('Try a state').selectOption('demo-empty');
+    const states = page.getByLabel('Try a state');
+    expect(await states.evaluate((list) => getComputedStyle(list).textTransform)).toBe('none');
+    await states.selectOption('demo-empty');
     await page.getByText('There are no pets at the moment.').waitFor();
     expect(await page.getByLabel('API key').inputValue()).toBe('demo-empty');
-    const states = {
+    const problems = {
       'demo-unauthenticated': 'This API key is not accepted.',
       'demo-forbidden': 'The API key may not do this.',
       'demo-timeout': 'The store does not respond.Try again in a moment.',
@@ -217,7 +219,7 @@ describe('examples/web', () => {
       'demo-error': 'The pet store returned HTTP status 500.',
       'demo-invalid': 'The pet store sent a response that breaks its contract.',
     };
-    for (const [key, text] of Object.entries(states)) {
+    for (const [key, text] of Object.entries(problems)) {
       await enter(key);
       await problem.filter({ hasText: text }).first().waitFor();
       expect(await cards.count(), key).toBe(0);

@@ -43,7 +43,8 @@ function explain(error: unknown, isWrite: boolean): Explanation {
   if (isWrite && outcomeOf(error) === 'UNKNOWN') {
     return {
       title: 'The pet may have been added.',
-      advice: 'Try again: it is added once. If that fails, too, look at the list.',
+      advice:
+        'Try again adds it once, Add could add it twice. If that fails, too, look at the list.',
       mayRetry: true,
       requestId: isGatewayError(first) ? first.extensions.requestId : undefined,
     };
