@@ -46,7 +46,8 @@ const server = serve(
   { fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT'] ?? 3000) },
   ({ port }) => {
     const url = `http://127.0.0.1:${port}`;
-    process.stdout.write(`Storefront  ${url}/storefront\nGraphQL     ${url}/graphql\n`);
+    const storefront = `curl -H 'Authorization: Bearer demo-key' ${url}/storefront`;
+    process.stdout.write(`GraphQL     ${url}/graphql\nStorefront  ${storefront}\n`);
   },
 );
 process.once('SIGTERM', () => {
