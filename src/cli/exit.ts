@@ -1,4 +1,4 @@
-import { getSystemErrorMessage } from 'node:util';
+import util from 'node:util';
 import type { Environment } from '../config/environment.ts';
 import { commandLine } from './command-line.ts';
 
@@ -14,7 +14,7 @@ export function fail(env: Environment, error: unknown, exitCode = 1): never {
 /** Describes an error of the system in words: its own message has a code, and how it was called. */
 function describe({ message, errno, path, cause }: NodeJS.ErrnoException): string {
   if (cause instanceof Error) return message.replace(cause.message, () => describe(cause));
-  return errno && path ? `${path}: ${getSystemErrorMessage(errno)}` : message;
+  return errno && path ? `${path}: ${util.getSystemErrorMessage(errno)}` : message;
 }
 
 /** Exits when the reader of a pipe closes it, as `head` does. */

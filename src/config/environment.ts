@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { getSystemErrorMessage, parseEnv } from 'node:util';
+// Not by name: Node 20 lacks `getSystemErrorMessage`, and has to reach the check of its version.
+import util, { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
 import type { Variable } from './variable.ts';
 import { documentedVariables, variables } from './variables.ts';
@@ -51,7 +52,7 @@ function readText(file: string): string {
 }
 
 function reasonOf({ errno, message }: NodeJS.ErrnoException): string {
-  return errno === undefined ? message : getSystemErrorMessage(errno);
+  return errno === undefined ? message : util.getSystemErrorMessage(errno);
 }
 
 /** A line of a file of variables. `\s` would match characters that Node takes for a part of the name. */

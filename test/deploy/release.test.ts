@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -83,7 +83,10 @@ describe('npm run release -- --dry-run', () => {
       const command = (pack?.block ?? '').replace('..', folder);
       await run('bash', ['-ec', command], { cwd: checkout });
       const path = (process.env['PATH'] ?? '').split(':');
-      await using started = await shellStart(folder, start?.block ?? '', {
+      // In place of the clone, whose parent folder has the packages.
+      const clone = join(folder, 'clone');
+      await mkdir(clone);
+      await using started = await shellStart(clone, start?.block ?? '', {
         PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
         npm_config_cache: join(folder, 'cache'),
       });
