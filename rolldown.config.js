@@ -121,8 +121,9 @@ export default defineConfig({
   tsconfig: false,
   resolve: {
     alias: {
-      // An optional package of pg: its place stays empty.
+      // Optional packages of pg and of the Redis client: their places stay empty.
       'pg-native': false,
+      '@node-rs/xxhash': false,
       // Node's own fetch for Yoga, which brings another one for servers without.
       '@whatwg-node/fetch$': '@whatwg-node/fetch/dist/global-ponyfill.js',
     },
