@@ -107,11 +107,8 @@ export class Metrics {
     [],
     'min',
   );
-  readonly connections = this.#gauge(
-    'petstore_connections',
-    'Open connections to the public port.',
-  );
-  readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is in use.', [
+  readonly connections = this.#gauge('petstore_connections', 'Open public connections.');
+  readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is used.', [
     'limit',
   ]);
   readonly retries = this.#counter(
@@ -160,10 +157,7 @@ export class Metrics {
     'petstore_connections_displaced',
     'Idle or silent connections that were closed to make room for new ones.',
   );
-  readonly droppedLogLines = this.#counter(
-    'petstore_log_lines_dropped',
-    'Log lines that were dropped.',
-  );
+  readonly droppedLogLines = this.#counter('petstore_log_lines_dropped', 'Dropped log lines.');
   readonly rateLimitStoreErrors = this.#counter(
     'petstore_rate_limit_store_errors',
     'Requests to the store of rate limits, and connections to it, that failed or took too long.',

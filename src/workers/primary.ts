@@ -62,8 +62,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions, telemetry: Telemetry) {
     this.#options = options;
     this.#telemetry = telemetry;
-    // Workers accept connections themselves: connections queued in the primary would be lost when
-    // it exits.
+    // Workers accept connections themselves: those queued in the primary would be lost with it.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
   }
 
