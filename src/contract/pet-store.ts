@@ -90,7 +90,7 @@ export interface ServiceCall {
   readonly bytes: number;
   /** How often the call has been sent again. */
   readonly retries: number;
-  /** Called with the value or the error of the call when it ends, whoever still waits for it. */
+  /** Called with the value or the error of the call when it ends, even if no caller waits. */
   onEnd: ((result: unknown) => void) | undefined;
   /** Adds a caller that waits for the result. */
   wait(caller: Caller): Promise<unknown>;

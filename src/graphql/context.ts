@@ -129,8 +129,16 @@ export class PetStoreCalls {
     const { id, parameters } = one;
     // Only writes have one.
     const write = field === undefined ? undefined : writeKeyOf(caller, field, id, parameters);
-    const result = (this.#petStore[id] as Method)(caller, parameters, write);
-    this.explained?.add(field ?? nameOf(one), caller, calls[length], this.#petStore.isBuiltin);
-    return result as Promise<Result>;
+    const result = (this.#petStore[id] as Method)(caller, parameters, write) as Promise<Result>;
+    const { explained } = this;
+    if (explained === undefined) return result;
+    const add = () => {
+      const call = calls[length]?.operation === id ? calls[length] : undefined;
+      explained.add(field ?? nameOf(one), caller, call, this.#petStore.isBuiltin);
+    };
+    // Before the call of a write with a key, it is looked up whether it was done.
+    if (write !== undefined) return result.finally(add);
+    add();
+    return result;
   }
 }

@@ -8,7 +8,7 @@ export interface OperationLabel {
   readonly title: string;
 }
 
-/** What is reported of a request beside its calls. Whoever learns something sets it. */
+/** What is reported of a request, besides its calls. Each part of the gateway sets what it knows. */
 export class Report {
   /** The HTTP status of the response. */
   status = 500;

@@ -64,7 +64,9 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     const { path } = request;
     if (coding !== undefined) request.body.decode(coding);
     if (request.body.error) throw request.body.error;
-    setIdempotencyKey(request.scope, 'idempotency-key', request.headers['idempotency-key']);
+    if (request.method === 'POST') {
+      setIdempotencyKey(request.scope, 'idempotency-key', request.headers['idempotency-key']);
+    }
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) request.report.route = '/graphql';
     if (mounted || isGraphql) return graphql(request);

@@ -110,6 +110,17 @@ describe('extensions.calls', () => {
     expect(messages.at(-1)).toContain('Calls are paused');
   });
 
+  it('lists the call of a write with an Idempotency-Key, and none for its repetition', async () => {
+    await using explained = await openExplained((_, response) => sendJson(response, 201, pet));
+    const query = 'mutation { addPet(input: { name: "a", categoryId: 1 }) { id } }';
+    const keyed = { headers: { ...explain, 'idempotency-key': 'k' } };
+    const first = await explained.ask(query, keyed);
+    const made = { status: 201, bytes: pet.length };
+    expect(first.extensions.calls).toEqual([call('addPet', 'createPet', made)]);
+    const again = await explained.ask(query, keyed);
+    expect([again.data, again.extensions.calls]).toEqual([first.data, []]);
+  });
+
   it('has no entry for a call that is not configured', async () => {
     await using explained = await openExplained();
     const { extensions } = await explained.ask('mutation { sendMessage(message: "a") { id } }');
