@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { setIdempotencyKey } from '../../src/request/idempotency-key.ts';
-import { callWith } from '../support/gateway.ts';
+import { callWith, openGateway } from '../support/gateway.ts';
 
 function keyOf(value: string | null | undefined) {
-  const record = callWith();
-  setIdempotencyKey(record, 'idempotency-key', value);
-  return record.idempotencyKey;
+  const scope = callWith();
+  setIdempotencyKey(scope, 'idempotency-key', value);
+  return scope.idempotencyKey;
 }
 
 const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => index + 33));
@@ -48,5 +48,14 @@ describe('the idempotency key of a request', () => {
     expect(() => keyOf(value)).toThrow(
       `idempotency-key: expected 1 to 255 visible characters, received ${JSON.stringify(value.slice(0, 64))}.`,
     );
+  });
+
+  it('is read of POSTs only, because nothing else writes', async () => {
+    await using opened = await openGateway();
+    const headers = { authorization: 'Bearer demo-key', 'idempotency-key': 'a b' };
+    const url = 'http://gateway.test/v1/pets';
+    expect((await opened.gateway(new Request(url, { headers }))).status).toBe(200);
+    const post = { method: 'POST', headers, body: '{}' };
+    expect((await opened.gateway(new Request(url, post))).status).toBe(400);
   });
 });
