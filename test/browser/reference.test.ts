@@ -129,6 +129,8 @@ browserTest(
     await page.waitForURL('**/shop/graphql');
     await page.getByRole('link', { name: 'REST reference' }).click();
     await page.waitForURL('**/shop/v1/docs');
+    // Requests of the page may still be on their way through the route.
+    await page.unrouteAll({ behavior: 'wait' });
   },
   60_000,
 );
