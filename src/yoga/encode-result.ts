@@ -129,9 +129,10 @@ export function lengthOf(value: unknown, enough: number): number {
     }
     return Math.max(2, length);
   }
-  for (const [key, member] of Object.entries(value)) {
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
     if (length > enough) break;
-    length += key.length + 4 + lengthOf(member, enough - length);
+    length += name.length + 4 + lengthOf(members[name], enough - length);
   }
   return Math.max(2, length);
 }

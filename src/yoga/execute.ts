@@ -35,6 +35,8 @@ export function createExecute(options: ExecuteOptions) {
   const documents = new PreparedDocuments();
   const finder = new DocumentFinder(persistedDocuments);
   const yoga = createOperationServer(schema, documents, finder, options);
+  // Yoga's server is a Proxy, which would bind it again for each request.
+  const { getEnveloped } = yoga;
 
   /**
    * Executes the operation of a request in Yoga's pipeline. What has to wait waits before it.
@@ -53,7 +55,7 @@ export function createExecute(options: ExecuteOptions) {
     if (documents.isLong(text)) await nextTurn(request.scope);
     const explains = isExplained && options.explain;
     const context = new OperationContext(request, params, petStore, explains);
-    const pipeline = yoga.getEnveloped(context);
+    const pipeline = getEnveloped(context);
     try {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);

@@ -95,11 +95,18 @@ export class PreparedOperation {
    * Otherwise the result is whole: from compiled code, or from graphql-js if there is none.
    */
   readonly execute = ({ contextValue, variableValues }: ExecutionArgs) => {
-    const args = { ...this.#whole, contextValue, variableValues: variableValues ?? {} };
-    const result = this.#refuseNull(args.variableValues) ?? this.#execute(args);
+    const values = variableValues ?? {};
+    const refused = this.#refuseNull(values);
+    if (refused !== undefined) return refused;
+    const context = contextValue as ExecutionContext;
+    const { delivery } = context;
+    const compiled = delivery === undefined ? this.#compiled?.(context, values) : undefined;
+    if (compiled !== undefined) return compiled;
+    const args = { ...this.#whole, contextValue, variableValues: values };
+    const result = this.#interpret(args, delivery);
     if (!('errors' in result) || 'data' in result) return result;
     // Without data, a variable is invalid.
-    const error = invalidVariables(args, args.variableValues);
+    const error = invalidVariables(args, values);
     return error ? { errors: [error] } : result;
   };
 
@@ -114,21 +121,18 @@ export class PreparedOperation {
     return undefined;
   }
 
-  #execute(
-    args: ExecutionArgs & { readonly variableValues: VariableValues },
+  /** Executes with graphql-js, whose `execute` rejects every operation if the schema defines `@defer`. */
+  #interpret(
+    args: ExecutionArgs,
+    delivery: Delivery | undefined,
   ): PromiseOrValue<ExecutionResult | Parts> {
-    const context = args.contextValue as ExecutionContext;
-    if (context.delivery !== undefined) {
-      const isCurrent = context.delivery.format === 'incrementalSpec=v0.2';
-      const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
-      const result = execute({ ...args, document: this.#document, enableEarlyExecution: true });
-      return result instanceof Promise ? result.then(toParts) : toParts(result);
+    if (delivery === undefined) {
+      return experimentalExecuteIncrementally(args) as PromiseOrValue<ExecutionResult>;
     }
-    return (
-      this.#compiled?.(context, args.variableValues) ??
-      // The `execute` of graphql-js rejects every operation if the schema defines `@defer`.
-      (experimentalExecuteIncrementally(args) as PromiseOrValue<ExecutionResult>)
-    );
+    const isCurrent = delivery.format === 'incrementalSpec=v0.2';
+    const execute = isCurrent ? experimentalExecuteIncrementally : legacyExecuteIncrementally;
+    const result = execute({ ...args, document: this.#document, enableEarlyExecution: true });
+    return result instanceof Promise ? result.then(toParts) : toParts(result);
   }
 }
 
