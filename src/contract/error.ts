@@ -34,6 +34,7 @@ export abstract class PetStoreError extends Error {
 
   constructor(message: string, options: FailureOptions = {}) {
     super(message, options);
+    this.name = new.target.name;
     this.writeOutcome = options.writeOutcome ?? 'NOT_DONE';
     this.retryAfterMs = options.retryAfterMs;
     this.isStaged = options.isStaged ?? false;
@@ -59,7 +60,6 @@ const codeOfStatus = {
 
 /** A backend returned an error status. `body` is undefined if it sent no Error body. */
 export class ErrorResponse extends PetStoreError {
-  override readonly name = 'ErrorResponse';
   /** The HTTP status code. */
   readonly status: number;
   readonly body: ErrorBody | undefined;
@@ -95,23 +95,31 @@ export class ErrorResponse extends PetStoreError {
   }
 }
 
-/** A value from the caller violates the contract. No call was made. */
-export class InvalidInputError extends PetStoreError {
-  override readonly name = 'InvalidInputError';
-  readonly code = 'BAD_USER_INPUT';
-  readonly status = 400;
+/** Returns the base of a class of failures, with what usually became of the write. */
+function failure<const Code extends string>(
+  code: Code,
+  status: number,
+  writeOutcome: WriteOutcome = 'NOT_DONE',
+) {
+  return class extends PetStoreError {
+    readonly code = code;
+    readonly status = status;
 
+    constructor(message: string, options?: FailureOptions) {
+      super(message, { writeOutcome, ...options });
+    }
+  };
+}
+
+/** A value from the caller violates the contract. No call was made. */
+export class InvalidInputError extends failure('BAD_USER_INPUT', 400) {
   override get errorBody(): ErrorBody {
     return { ...super.errorBody, code: 'invalid_value' };
   }
 }
 
 /** The caller used an `Idempotency-Key` again for another write. No call was made. */
-export class IdempotencyKeyReusedError extends PetStoreError {
-  override readonly name = 'IdempotencyKeyReusedError';
-  readonly code = 'IDEMPOTENCY_KEY_REUSED';
-  readonly status = 422;
-
+export class IdempotencyKeyReusedError extends failure('IDEMPOTENCY_KEY_REUSED', 422) {
   constructor() {
     super(
       'idempotency-key: expected the parameters of its first write, received others. Use a new key.',
@@ -120,71 +128,36 @@ export class IdempotencyKeyReusedError extends PetStoreError {
 }
 
 /** The caller sent no API key, or a malformed one (RFC 6750). No call was made. */
-export class UnauthenticatedError extends PetStoreError {
-  override readonly name = 'UnauthenticatedError';
-  readonly code = 'UNAUTHENTICATED';
-  readonly status = 401;
-}
+export class UnauthenticatedError extends failure('UNAUTHENTICATED', 401) {}
 
 /** A setting of the operation is missing. No call was made, and none will be before a restart. */
-export class NotConfiguredError extends PetStoreError {
-  override readonly name = 'NotConfiguredError';
-  readonly code = 'NOT_CONFIGURED';
-  readonly status = 501;
-}
+export class NotConfiguredError extends failure('NOT_CONFIGURED', 501) {}
 
 /** The database of the backend refused a statement, for a reason that is not shown. It has done nothing. */
-export class RefusedStatementError extends PetStoreError {
-  override readonly name = 'RefusedStatementError';
-  readonly code = 'INTERNAL_SERVER_ERROR';
-  readonly status = 500;
-}
+export class RefusedStatementError extends failure('INTERNAL_SERVER_ERROR', 500) {}
 
 /** The caller disconnected, or its deadline passed. A write was not sent. */
-export class CancelledError extends PetStoreError {
-  override readonly name = 'CancelledError';
-  readonly code = 'CANCELLED';
-  readonly status = 503;
-
+export class CancelledError extends failure('CANCELLED', 503) {
   constructor() {
     super('The caller aborted the request.');
   }
 }
 
-/** A call to a backend failed without a usable response. */
-abstract class BackendError extends PetStoreError {
-  constructor(message: string, options?: FailureOptions) {
-    super(message, { writeOutcome: 'UNKNOWN', ...options });
-  }
-}
-
 /** The backend did not respond before the deadline of the call. */
-export class BackendTimeoutError extends BackendError {
-  override readonly name = 'BackendTimeoutError';
-  readonly code = 'UPSTREAM_TIMEOUT';
-  readonly status = 504;
-}
+export class BackendTimeoutError extends failure('UPSTREAM_TIMEOUT', 504, 'UNKNOWN') {}
 
 /** The backend could not be reached, or the connection broke before the response was complete. */
-export class BackendUnavailableError extends BackendError {
-  override readonly name = 'BackendUnavailableError';
-  readonly code = 'UPSTREAM_UNAVAILABLE';
-  readonly status = 503;
-}
+export class BackendUnavailableError extends failure('UPSTREAM_UNAVAILABLE', 503, 'UNKNOWN') {}
 
 /** The backend returned a success status with a body that violates the contract, or no HTTP. */
-export class InvalidResponseError extends BackendError {
-  override readonly name = 'InvalidResponseError';
-  readonly code = 'UPSTREAM_INVALID_RESPONSE';
-  readonly status = 502;
-}
+export class InvalidResponseError extends failure('UPSTREAM_INVALID_RESPONSE', 502, 'UNKNOWN') {}
 
 /** The backend's response is valid, but in a form of HTTP that the gateway cannot read. */
-export class UnsupportedResponseError extends BackendError {
-  override readonly name = 'UnsupportedResponseError';
-  readonly code = 'UPSTREAM_UNSUPPORTED_RESPONSE';
-  readonly status = 502;
-}
+export class UnsupportedResponseError extends failure(
+  'UPSTREAM_UNSUPPORTED_RESPONSE',
+  502,
+  'UNKNOWN',
+) {}
 
 /** Whether an error may be shown to clients. All others are masked and logged. */
 export function isShown(error: unknown): error is PetStoreError {
