@@ -1,39 +1,37 @@
 import { decodePets } from './codec.ts';
+import type { Field } from './fields.ts';
 import { JsonText } from './json.ts';
-import { mapPet, type Pet, type PetField, type Pets, pageSize, petFields } from './records.ts';
+import { mapPet, type Pet, type Pets, pageSize, petFields } from './records.ts';
 import { readJson } from './response-json.ts';
 
-const fields = Object.entries(petFields);
-const names = Object.keys(petFields);
+const fields: readonly Field[] = Object.values(petFields);
 
 /**
- * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Only
- * these optional fields have to be present.
+ * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Optional
+ * fields may be absent or null unless it is complete.
  */
-function animal(open: string, present: readonly string[]): string {
-  const members = fields.map(([name, { kind, isRequired }], index) => {
+function animal(open: string, isComplete: boolean): string {
+  const members = fields.map(({ name, kind, isRequired }, index) => {
     const quote = kind.isText ? '"' : '';
     const value = `${quote}${open}${kind.pattern})${quote}`;
     const key = `${index > 0 ? ',' : ''}"${name}":`;
-    return isRequired || present.includes(name) ? key + value : `(?:${key}(?:null|${value}))?`;
+    return isRequired || isComplete ? key + value : `(?:${key}(?:null|${value}))?`;
   });
   return `\\{${members.join('')}\\}`;
 }
 
-function listWith(present: readonly string[]): RegExp {
-  const one = animal('(?:', present);
+function listOf(one: string): RegExp {
   return new RegExp(`^\\[${one}(?:,${one}){0,${pageSize.maximum - 1}}\\]$`);
 }
 
-const optional = fields.flatMap(([name, { isRequired }]) => (isRequired ? [] : [name]));
+const complete = listOf(animal('(?:', true));
+const incomplete = listOf(animal('(?:', false));
+const animals = new RegExp(animal('(', false), 'g');
 
-/** Lists whose animals have all fields, and those in which optional ones are absent or null. */
-const complete = listWith(optional);
-const incomplete = listWith([]);
-const animals = new RegExp(animal('(', []), 'g');
-
-/** An animal whose members are the groups of `animals`. */
-const groups = mapPet<unknown, unknown>({}, (_, { name }) => `$${names.indexOf(name) + 1}`) as Pet;
+/** An animal whose members are the groups of `animals`, and those of optional fields. */
+const groupOf = (field: Field) => `$${fields.indexOf(field) + 1}`;
+const groups = mapPet<unknown, unknown>({}, (_, field) => groupOf(field)) as Pet;
+const optional = fields.filter(({ isRequired }) => !isRequired).map(groupOf);
 
 /** The most characters of a list that is matched, because aliases can repeat them all. */
 const maxLength = 64 * 1024;
@@ -81,19 +79,11 @@ export class PetsText implements Iterable<Pet> {
 
   /**
    * Writes a list with the text that `write` returns for each animal. Returns undefined if that
-   * contains an optional field that an animal does not have.
+   * contains an optional field, and not all animals have them.
    */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
-    if (!this.#isComplete && !this.#hasEach(members)) return undefined;
+    if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;
     return new JsonText(this.#text.replace(animals, members));
-  }
-
-  /** Whether each animal has the optional fields whose groups are in a text. */
-  #hasEach(members: string): boolean {
-    const used = optional.filter((name) => members.includes(String(groups[name as PetField])));
-    if (used.length === 0) return true;
-    // The list is known not to have all of them.
-    return used.length < optional.length && listWith(used).test(this.#text);
   }
 }
