@@ -5,7 +5,6 @@ import {
   GraphQLStreamDirective,
   getNamedType,
   isEnumType,
-  Kind,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -25,8 +24,6 @@ export interface ExaminedOperation {
   /** Whether an argument takes text or an id, which the result may repeat. */
   readonly takesText: boolean;
   readonly isIntrospection: boolean;
-  /** The variables of `@skip`, `@include` and `@defer`. */
-  readonly conditions: ReadonlySet<string>;
   /** The document without its `@defer` and `@stream`; the same if it has none. */
   readonly whole: DocumentNode;
 }
@@ -34,7 +31,6 @@ export interface ExaminedOperation {
 /** Examines the document of one operation in one walk. */
 export function examineOperation(schema: GraphQLSchema, document: DocumentNode): ExaminedOperation {
   const found = new Map<string, Deprecation>();
-  const conditions = new Set<string>();
   let takesText = false;
   let isIntrospection = false;
   const typeInfo = new TypeInfo(schema);
@@ -51,13 +47,8 @@ export function examineOperation(schema: GraphQLSchema, document: DocumentNode):
       const type = getNamedType(typeInfo.getInputType());
       takesText ||= !isEnumType(type) && !scalarsWithoutText.test(String(type));
     },
-    Directive({ name, arguments: args = [] }) {
-      for (const { value } of args) {
-        if (value.kind === Kind.VARIABLE) conditions.add(value.name.value);
-      }
-      return incremental.includes(name.value) ? null : undefined;
-    },
+    Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
   });
   const whole = visit(document, visitor);
-  return { deprecations: [...found.values()], takesText, isIntrospection, conditions, whole };
+  return { deprecations: [...found.values()], takesText, isIntrospection, whole };
 }

@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from 'graphql-yoga';
 import { type CompiledOperation, compileOperation } from '../execution/compile.ts';
+import { conditionsOf } from '../execution/field-collector.ts';
 import { type ExaminedOperation, examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
@@ -69,11 +70,12 @@ export class PreparedOperation {
     this.label = labelOf(definition);
     this.rootFields = rootFieldsOf(definition, document);
     const examined = examineOperation(schema, document);
-    const { conditions, whole } = examined;
+    const { whole } = examined;
+    const conditions = conditionsOf(document);
     this.deprecations = examined.deprecations;
     this.takesText = examined.takesText;
     this.#conditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
-      conditions.has(variable.name.value),
+      conditions.includes(variable.name.value),
     );
     this.isIntrospection = examined.isIntrospection;
     this.needsKey = examined.isIntrospection && introspection === 'keys';
