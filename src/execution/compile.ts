@@ -28,7 +28,7 @@ const channel = tracingChannel('graphql:execute');
  * Compiles the operation of a valid document without `@defer`. Its result is that of graphql-js, and is
  * published to its tracing channel. Returns undefined for an operation with too many conditions.
  *
- * Compiled code relies on what is true of the root fields of the contract (`isCompilable`): they are
+ * Compiled code relies on what is true of the root fields of the contract (`contractResolver`): they are
  * nullable, and their resolvers use only `path.key` of `info` and return records, lists of records or
  * JSON text, or reject; below them there are no resolvers. Other fields are left to the fallback executor.
  */

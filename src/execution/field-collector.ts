@@ -26,22 +26,15 @@ export interface SelectedField {
   readonly definition: GraphQLField<unknown, unknown> | undefined;
 }
 
-/**
- * Returns the fields that nodes select on an object type, in response order (GraphQL specification,
- * section 6.3.2).
- * @throws for introspection, and for the response key `__proto__`, which would set the prototype of
- *   the result.
- */
-export type CollectFields = (
-  type: GraphQLObjectType,
-  nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
-) => readonly SelectedField[];
+/** Returns the fields that nodes select on an object type, in response order. */
+export type CollectFields = ReturnType<typeof createCollectFields>;
 
-/** Creates `CollectFields` for a document and the variables that its `@skip` and `@include` use. */
-export function createCollectFields(
-  { definitions }: DocumentNode,
-  variables: VariableValues,
-): CollectFields {
+/**
+ * Creates `CollectFields` (GraphQL specification, section 6.3.2) for a document and the variables that its
+ * `@skip` and `@include` use. It throws for introspection, and for the response key `__proto__`, which
+ * would set the prototype of the result.
+ */
+export function createCollectFields({ definitions }: DocumentNode, variables: VariableValues) {
   const isIncluded = (selection: SelectionNode) => {
     const ifOf = (directive: typeof GraphQLSkipDirective) =>
       getDirectiveValues(directive, selection, variables)?.['if'];
@@ -63,7 +56,10 @@ export function createCollectFields(
     });
   }
 
-  return (type, nodes) => {
+  return (
+    type: GraphQLObjectType,
+    nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
+  ): readonly SelectedField[] => {
     const visited = new Set<string>();
     const fields = nodes.flatMap(({ selectionSet }) => fieldsOf(selectionSet, visited));
     const byKey = Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value);

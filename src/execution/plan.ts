@@ -2,7 +2,6 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLError,
-  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
@@ -69,11 +68,6 @@ export function planOperation(
   };
 }
 
-/** Whether it is a root field of the contract, whose resolver no plugin has replaced. */
-function isCompilable({ extensions, resolve }: GraphQLField<unknown, unknown>): boolean {
-  return extensions['contractResolver'] === resolve;
-}
-
 function planField(
   field: SelectedField,
   root: GraphQLObjectType,
@@ -81,9 +75,10 @@ function planField(
 ): ExecuteField {
   const { key, nodes, definition } = field;
   if (definition === undefined) return async () => root.name;
-  const { resolve, type } = definition;
-  if (!resolve || !isCompilable(definition) || isNonNullType(type))
-    throw new TypeError('not compilable');
+  const { resolve, type, extensions } = definition;
+  // Whether it is a root field of the contract, whose resolver no plugin has replaced.
+  const isOfContract = extensions['contractResolver'] === resolve;
+  if (!resolve || !isOfContract || isNonNullType(type)) throw new TypeError('not compilable');
   const complete = planType(type, field, collect);
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;

@@ -10,31 +10,25 @@ import {
 } from 'graphql';
 import type { CollectFields, SelectedField } from './field-collector.ts';
 
-/**
- * Completes the records that a resolver returns. Their properties have the values of their fields:
- * text, a word of an enumeration, or for a nullable field also nothing or an Error.
- */
-export interface RecordCompletion {
-  /** Completes one record at this response path. Adds errors to `errors`. */
-  readonly complete: (record: unknown, errors: GraphQLError[], path: Path) => unknown;
-  /** Writes a record as JSON, if it has all fields and its strings need no escapes. */
-  readonly write: (record: unknown) => string;
-}
-
 type Path = readonly (string | number)[];
 
 /** The scalars whose values are text, which completion leaves unchanged. */
 const textScalars = ['ID', 'String', 'DateTime'];
 
+/** Completes one record at this response path, and adds its errors to `errors`. */
+type Complete = (record: unknown, errors: GraphQLError[], path: Path) => unknown;
+
 /**
- * Plans the completion of records.
+ * Plans the completion of records, whose properties have the values of their fields: text, a word of an
+ * enumeration, or for a nullable field also nothing or an Error. `write` writes one as JSON, if it has all
+ * fields and its strings need no escapes.
  * @throws if a field has a resolver, or is neither text nor an enumeration.
  */
 export function planRecord(
   type: GraphQLObjectType,
   { nodes }: SelectedField,
   collect: CollectFields,
-): RecordCompletion {
+) {
   const fields = collect(type, nodes);
   const members: string[] = [];
   for (const [index, { key, definition }] of fields.entries()) {
@@ -66,13 +60,9 @@ export function planRecord(
 
   // V8 knows the shape of an object literal in advance (docs/performance.md). Only GraphQL names,
   // which consist of letters, digits and underscores, are inserted into the code.
-  return {
-    complete: new Function(
-      'nullable',
-      `return (record, errors, path) => ({ ${members.join(', ')} });`,
-    )(nullable),
-    write,
-  };
+  const code = `return (record, errors, path) => ({ ${members.join(', ')} });`;
+  const complete: Complete = new Function('nullable', code)(nullable);
+  return { complete, write };
 }
 
 function isText(fieldType: GraphQLOutputType): boolean {
