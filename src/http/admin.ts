@@ -38,12 +38,8 @@ export async function listenAdmin(
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { method, path } = request;
     if (health && probePaths.has(path)) return health(request);
-    if (path !== '/metrics') {
-      return restErrorResponse(new HttpError(404, 'NOT_FOUND', 'This path does not exist.'));
-    }
-    if (method !== 'GET' && method !== 'HEAD') {
-      return restErrorResponse(methodNotAllowed('GET, HEAD', method));
-    }
+    if (path !== '/metrics') throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
     const { contentType, text } = await scrape();
     const headers = { 'content-type': contentType, vary: 'Accept' };
     const accepted = parseAccept(request.headers.accept ?? '');
@@ -54,6 +50,8 @@ export async function listenAdmin(
   }
 
   const handle = (request: ServedRequest) =>
-    respond(request).finally(() => request.endUnreported());
+    respond(request)
+      .catch((error) => restErrorResponse(request.reportError(error)))
+      .finally(() => request.endUnreported());
   return listen({ ...server, handle }, { host, port, maxConnections: 100 });
 }
