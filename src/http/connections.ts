@@ -30,12 +30,6 @@ interface Connection {
   activeAt: number;
 }
 
-/** Counts connections that were closed due to their number. */
-export type ConnectionMetrics = Pick<
-  Metrics,
-  'connections' | 'refusedConnections' | 'displacedConnections'
->;
-
 /**
  * The open connections of a server. At their limit, those whose clients wait for nothing make room for
  * new ones: first those that were silent for a second without ever having been answered, then other
@@ -49,13 +43,13 @@ export class Connections {
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #maxConnections: number;
-  readonly #metrics: ConnectionMetrics | undefined;
+  readonly #metrics: Metrics | undefined;
   readonly #unreadMs: number;
   #fullAt = Number.NEGATIVE_INFINITY;
   #isPaused = false;
 
   /** @param unreadMs how long a client may read nothing of a response that exceeds the socket's buffer */
-  constructor(maxConnections: number, metrics?: ConnectionMetrics, unreadMs = 15_000) {
+  constructor(maxConnections: number, metrics?: Metrics, unreadMs = 15_000) {
     this.#maxConnections = maxConnections;
     this.#metrics = metrics;
     this.#unreadMs = unreadMs;

@@ -5,7 +5,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
-import { type ConnectionMetrics, Connections } from './connections.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
 import { connectionLimit } from './open-files.ts';
 import type { RequestServer } from './request-server.ts';
@@ -26,7 +27,7 @@ export interface ListenOptions {
   /** The most open connections; 5,000 by default, or what the process's limit of open files allows. */
   readonly maxConnections?: number;
   /** Where connections are counted; undefined for the admin port. */
-  readonly metrics?: ConnectionMetrics;
+  readonly metrics?: Metrics;
 }
 
 /** A listening HTTP server. */

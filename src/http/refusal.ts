@@ -1,4 +1,5 @@
 import { isShown } from '../contract/error.ts';
+import type { Reporting } from '../telemetry/telemetry.ts';
 import { HttpError, internalError } from './error.ts';
 
 const overloaded = [503, 'The gateway is overloaded.'] as const;
@@ -24,12 +25,6 @@ export class Refusal extends HttpError {
     super(status, code, `${message} Try again in one second.`, { 'retry-after': '1' });
     this.reason = reason;
   }
-}
-
-/** Where refusals are counted, and errors logged. */
-interface Reporting {
-  readonly metrics: { refused(reason: string, status: number, count?: number): void };
-  readonly log: Readonly<Record<'warn' | 'error', (entry: object, message: string) => void>>;
 }
 
 /** Reports why a request fails. Returns the error to respond with. */
