@@ -120,7 +120,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
       petStore,
       demoKey,
       graphiql: hasGraphiql,
-      takeCall: (key) => admission.rateLimit?.take(key, 1),
+      rateLimit: admission.rateLimit,
     }),
     mounted: isDraining === undefined,
   });

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
 import { nameOfWrite } from '../contract/idempotency.ts';
-import type { Caller, PetStore, WriteKey } from '../contract/pet-store.ts';
+import type { PetStore, WriteKey } from '../contract/pet-store.ts';
+import type { KeyedCaller } from '../keys/api-key.ts';
 import { untilDeadline } from './until-deadline.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
 
@@ -20,7 +21,7 @@ export interface WriteStore extends AsyncDisposable {
    * Returns what is stored of a write, and if that is nothing, stores that its call begins. Throws or
    * rejects with an error whose outcome is `NOT_DONE` if it can't.
    */
-  begin(caller: Caller, name: string, fingerprint: string): FoundWrite | Promise<FoundWrite>;
+  begin(caller: KeyedCaller, name: string, fingerprint: string): FoundWrite | Promise<FoundWrite>;
   /** Replaces what `begin` has stored, or removes it. */
   end(name: string, write: FoundWrite): void;
 }
@@ -33,7 +34,11 @@ export function notStored(message: string): Error {
 /** The name and the fingerprint of a write. */
 type OneWrite = Pick<StoredWrite, 'fingerprint'> & { readonly name: string };
 
-type Write<Value, Result> = (caller: Caller, value: Value, write?: WriteKey) => Promise<Result>;
+type Write<Value, Result> = (
+  caller: KeyedCaller,
+  value: Value,
+  write?: WriteKey,
+) => Promise<Result>;
 
 /**
  * Makes writes with a key as `PetStore` promises, over a pet store that does not. `repeatsUnknown`: the service
@@ -88,7 +93,7 @@ class RememberedWrites {
   }
 
   /** Makes a write, waits for the one in flight, or returns what it did. */
-  async make(caller: Caller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
+  async make(caller: KeyedCaller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
     const { fingerprint } = write;
     const name = nameOfWrite(caller, write);
     for (;;) {
@@ -100,7 +105,7 @@ class RememberedWrites {
     }
   }
 
-  async #begin(caller: Caller, one: OneWrite, send: () => Promise<unknown>): Promise<unknown> {
+  async #begin(caller: KeyedCaller, one: OneWrite, send: () => Promise<unknown>): Promise<unknown> {
     const { name, fingerprint } = one;
     const flight: Flight = { known: Promise.withResolvers(), ended: Promise.withResolvers() };
     this.#flights.set(name, flight);
@@ -144,7 +149,7 @@ class RememberedWrites {
   }
 
   /** Returns what is stored of a write, once no other process makes it. */
-  async #lookUp(caller: Caller, one: OneWrite, flight: Flight): Promise<FoundWrite> {
+  async #lookUp(caller: KeyedCaller, one: OneWrite, flight: Flight): Promise<FoundWrite> {
     const { name, fingerprint } = one;
     let isElsewhere = false;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
@@ -159,7 +164,7 @@ class RememberedWrites {
   }
 
   /** Returns what a write did, or throws its error. A key that the service has not accepted makes a read first. */
-  async #replay(caller: Caller, stored: StoredWrite, fingerprint: string): Promise<unknown> {
+  async #replay(caller: KeyedCaller, stored: StoredWrite, fingerprint: string): Promise<unknown> {
     requireSame(stored, fingerprint);
     caller.isReplayed = true;
     const value = decodeResult(stored.result ?? '');

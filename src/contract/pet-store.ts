@@ -1,5 +1,3 @@
-import type { ApiKey } from '../keys/api-key.ts';
-import type { Releasable } from '../limits/limit.ts';
 import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
@@ -19,8 +17,8 @@ export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'cred
 
 /** Who calls a backend: the scope of a request. */
 export interface Caller {
-  /** What is known of the caller's API key. */
-  readonly key: ApiKey;
+  /** Its API key: the token, empty without one, and the latest well-formed `Authorization` header. */
+  readonly key: { readonly credential: string; header: string | undefined };
   /** The unchanged `Authorization` header, which has a bearer token. */
   readonly authorization: string | undefined;
   readonly requestId: string;
@@ -46,7 +44,7 @@ export interface Caller {
   /** Calls back if the caller leaves or its deadline passes before the request ends. */
   whenCancelled(end: () => void): void;
   /** Takes over an amount that was taken from a limit, until the request ends. */
-  hold(limit: Releasable, amount: number): void;
+  hold(limit: { release(key: Caller['key'], amount?: number): void }, amount: number): void;
   /** Holds what it has of limits until this work has ended, too, which goes on after the request. */
   holdUntil(work: Promise<unknown>): void;
 }
@@ -202,21 +200,21 @@ export function searchOf({ limit, status }: ListPetsQuery): string {
  * what that one did, or rejects as it did if its outcome is unknown. After `NOT_DONE`, it is a new attempt.
  * With other parameters, it rejects with `IdempotencyKeyReusedError`.
  */
-export interface PetStore extends AsyncDisposable {
+export interface PetStore<By extends Caller = Caller> extends AsyncDisposable {
   /** Whether it serves the operations itself, without calls to another service. */
   readonly isBuiltin?: true;
   /** `GET /pets`: at most `limit` animals, only of `status` if given. */
-  listPets(caller: Caller, query: ListPetsQuery): Promise<Pets>;
+  listPets(caller: By, query: ListPetsQuery): Promise<Pets>;
   /** `POST /pets`: resolves after the animal is stored durably. */
-  createPet(caller: Caller, pet: NewPet, write?: WriteKey): Promise<Pet>;
+  createPet(caller: By, pet: NewPet, write?: WriteKey): Promise<Pet>;
   /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
-  getPet(caller: Caller, petId: Int64): Promise<Pet>;
+  getPet(caller: By, petId: Int64): Promise<Pet>;
   /** `GET /store/orders`: JSON of unpublished shape. */
-  listOrders(caller: Caller): Promise<JsonText>;
+  listOrders(caller: By): Promise<JsonText>;
   /** `POST /messages` of the quickstart. */
-  sendMessage(caller: Caller, message: string, write?: WriteKey): Promise<Message>;
+  sendMessage(caller: By, message: string, write?: WriteKey): Promise<Message>;
   /** Calls another path of the REST service; a backend without one rejects. */
-  send(caller: Caller, request: RestRequest, write?: WriteKey): Promise<JsonText>;
+  send(caller: By, request: RestRequest, write?: WriteKey): Promise<JsonText>;
   /** Resolves if the backend can take calls; otherwise rejects with the reason. */
   checkReady(): Promise<void>;
 }

@@ -1,4 +1,10 @@
+import type { Caller } from '../contract/pet-store.ts';
 import type { Circuit } from '../limits/circuit.ts';
+
+/** The caller of a backend, with all that is known of its API key. */
+export interface KeyedCaller extends Caller {
+  readonly key: ApiKey;
+}
 
 /** A read in flight, which equal reads with the same key may join. */
 export interface SharedRead {

@@ -10,14 +10,8 @@ export interface LimitOptions {
 /** Which part of a limit refuses: that of the key, of all keys, or of those never accepted. */
 export type RefusedBy = 'key' | 'all' | 'unknown';
 
-/** What a request can hold until its end. */
-export interface Releasable {
-  /** Gives back an amount. */
-  release(key: ApiKey, amount?: number): void;
-}
-
 /** Limits what all keys use together, and the part of it that one key may use. */
-export class Limit implements Releasable {
+export class Limit {
   readonly name: string;
   /** What all keys use now, and of that the keys that were never accepted. */
   used = 0;

@@ -3,9 +3,10 @@ import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
 import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
 import type { RequestHead } from '../http/http-message.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import type { Releasable } from '../limits/limit.ts';
 import type { RequestTrace } from '../telemetry/trace.ts';
 import type { RequestEnvironment } from './request-environment.ts';
+
+type Held = Parameters<Caller['hold']>[0];
 
 const deadlinePassed = "The pet store did not respond before the request's deadline.";
 
@@ -36,7 +37,7 @@ export class Scope implements Caller {
   #followed: { readonly signal: AbortSignal } | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #whenCancelled: (() => void)[] | undefined;
-  readonly #held: Releasable[] = [];
+  readonly #held: Held[] = [];
   readonly #amounts: number[] = [];
   #workGoingOn = 0;
   #isEnded = false;
@@ -55,7 +56,7 @@ export class Scope implements Caller {
     this.trace = isTraced ? tracing.startRequest(head) : undefined;
   }
 
-  hold(limit: Releasable, amount: number): void {
+  hold(limit: Held, amount: number): void {
     if (this.#isEnded) {
       limit.release(this.key, amount);
       return;

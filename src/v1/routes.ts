@@ -16,8 +16,8 @@ import { createReference } from './reference.ts';
 /** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
-  /** Takes a call from the rate of its key. @throws HttpError, or rejects with one, if it is exceeded. */
-  readonly takeCall: (key: Caller['key']) => Promise<unknown> | undefined;
+  /** Takes calls from the rate of a key. @throws HttpError, or rejects with one, if it is exceeded. */
+  readonly rateLimit: { take(key: Caller['key'], calls: number): unknown } | undefined;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
   /** Whether there is GraphiQL, to which the reference page links. */
@@ -76,7 +76,7 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 }
 
 /** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, takeCall, demoKey, graphiql }: V1Options): V1Handler {
+export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options): V1Handler {
   const reference = createReference(demoKey, graphiql);
   return async (request) => {
     const { path, method, headers } = request;
@@ -95,7 +95,7 @@ export function createV1({ petStore, takeCall, demoKey, graphiql }: V1Options): 
     if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
     request.report.v1Operation = operation;
     request.report.route = route.template;
-    await takeCall(request.scope.key);
+    await rateLimit?.take(request.scope.key, 1);
     const { status = 200 } = operations[operation];
     let response: HttpResponse;
     try {

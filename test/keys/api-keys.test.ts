@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import type { Caller } from '../../src/contract/pet-store.ts';
+import type { KeyedCaller } from '../../src/keys/api-key.ts';
 import { ApiKeys } from '../../src/keys/api-keys.ts';
 import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
@@ -23,7 +23,7 @@ async function send({ gateway }: Service, key: string, query = '{ pets { id } }'
 /** Opens a gateway whose backend accepts one key, which has been used. */
 async function openWithKey(options: TestOptions) {
   const builtin = await openBuiltin();
-  const listPets = async ({ key, authorization }: Caller) => {
+  const listPets = async ({ key, authorization }: KeyedCaller) => {
     if (authorization !== `Bearer ${good}`) throw new ErrorResponse(401, 'Unknown.');
     builtin.keys.accept(key);
     return [];

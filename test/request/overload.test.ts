@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
-import type { Caller } from '../../src/contract/pet-store.ts';
 import type { HttpResponse } from '../../src/http/http-message.ts';
+import type { KeyedCaller } from '../../src/keys/api-key.ts';
 import { openBuiltin, openGateway, type TestOptions } from '../support/gateway.ts';
 import { refusalsIn } from '../support/metrics.ts';
 import { startHolding } from '../support/parts.ts';
@@ -16,7 +16,7 @@ async function openHeld(options: TestOptions) {
   const builtin = await openBuiltin();
   const petStore = {
     ...builtin,
-    async listPets({ key }: Caller) {
+    async listPets({ key }: KeyedCaller) {
       builtin.keys.accept(key);
       return [];
     },

@@ -1,6 +1,6 @@
 import { ErrorResponse, PetStoreError } from '../../contract/error.ts';
-import type { Caller, CallerIdentity } from '../../contract/pet-store.ts';
-import type { ApiKey } from '../../keys/api-key.ts';
+import type { CallerIdentity } from '../../contract/pet-store.ts';
+import type { ApiKey, KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Database, Query } from './database.ts';
@@ -34,13 +34,13 @@ interface KnownKey {
 export function createApiKeyCheck(
   database: Database,
   demoKeys: ReadonlySet<string>,
-  send: <T>(caller: Caller, deadlineAt: number, query: Query<T>) => Promise<T>,
+  send: <T>(caller: KeyedCaller, deadlineAt: number, query: Query<T>) => Promise<T>,
   keys: ApiKeys,
   log: Log,
 ) {
   const knownKeys = new WeakMap<ApiKey, KnownKey>();
 
-  async function lookUp(caller: Caller, deadlineAt: number, known: KnownKey): Promise<void> {
+  async function lookUp(caller: KeyedCaller, deadlineAt: number, known: KnownKey): Promise<void> {
     const key = await send(caller, deadlineAt, (connection) =>
       connection
         .selectFrom('api_keys')
@@ -73,7 +73,7 @@ export function createApiKeyCheck(
     }
   }
 
-  return async function check(caller: Caller, deadlineAt: number): Promise<void> {
+  return async function check(caller: KeyedCaller, deadlineAt: number): Promise<void> {
     if (demoKeys.has(caller.key.credential)) return;
     const known = knownKeys.get(caller.key) ?? { until: 0, usedAt: -lastUseMs };
     if (performance.now() >= known.until) {

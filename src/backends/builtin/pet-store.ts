@@ -7,13 +7,13 @@ import {
 } from '../../contract/error.ts';
 import { JsonText } from '../../contract/json.ts';
 import {
-  type Caller,
   type OperationId,
   operations,
   type PetStore,
   type WriteKey,
 } from '../../contract/pet-store.ts';
 import { readJsonText } from '../../contract/response-json.ts';
+import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
@@ -48,7 +48,7 @@ export async function openBuiltinPetStore(
   { databaseUrl, demoKey, timeoutMs, poolSize = 10 }: BuiltinPetStoreOptions,
   { log, metrics }: Reporting,
   keys: ApiKeys,
-): Promise<PetStore> {
+): Promise<PetStore<KeyedCaller>> {
   const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine), atStart(log));
@@ -62,7 +62,7 @@ export async function openBuiltinPetStore(
   metrics.waitingQueries({}, () => places.waiting.used);
 
   /** Sends a query when there is a connection, if the caller still waits for it then. */
-  async function send<T>(caller: Caller, deadlineAt: number, query: Query<T>): Promise<T> {
+  async function send<T>(caller: KeyedCaller, deadlineAt: number, query: Query<T>): Promise<T> {
     if (caller.cancelled) throw caller.cancelled;
     if (engine === 'sqlite') return query(database);
     await takePlace(places, caller, deadlineAt);
@@ -100,7 +100,7 @@ export async function openBuiltinPetStore(
 
   async function run<T>(
     operation: OperationId,
-    caller: Caller,
+    caller: KeyedCaller,
     work: (connection: Database, isEmpty: boolean) => Promise<T>,
     checkInput?: () => void,
     write?: WriteKey,

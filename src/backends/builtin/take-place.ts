@@ -1,9 +1,13 @@
-import type { Caller } from '../../contract/pet-store.ts';
+import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { Places } from '../../limits/places.ts';
 import { lateError } from '../until-deadline.ts';
 
 /** Resolves when a query has its place. Rejects when its caller leaves or is late before that. */
-export async function takePlace(places: Places, caller: Caller, deadlineAt: number): Promise<void> {
+export async function takePlace(
+  places: Places,
+  caller: KeyedCaller,
+  deadlineAt: number,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let hasPlace = false;
   const send = () => {

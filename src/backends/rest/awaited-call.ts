@@ -6,7 +6,7 @@ import type {
   RestRequest,
   ServiceCall,
 } from '../../contract/pet-store.ts';
-import type { ApiKey, SharedRead } from '../../keys/api-key.ts';
+import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';
 import type { Deadlines, DueCall } from './deadlines.ts';
 import type { Origin } from './origin.ts';
@@ -34,7 +34,7 @@ export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record
 /** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
 export interface RestCallParts extends Pick<SharedRead, 'id'> {
   readonly service: Service;
-  readonly caller: Caller;
+  readonly caller: KeyedCaller;
   readonly request: RestRequest;
   readonly sent: Dispatcher.DispatchOptions;
   readonly success: Success;

@@ -5,7 +5,6 @@ import { NotConfiguredError } from '../../contract/error.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
-  type Caller,
   type ListPetsQuery,
   type Operation,
   type OperationId,
@@ -18,6 +17,7 @@ import {
 import { readPets } from '../../contract/pets-text.ts';
 import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
+import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
@@ -76,7 +76,7 @@ export function openRestPetStore(
   options: RestPetStoreOptions,
   telemetry: Reporting,
   keys: ApiKeys,
-): PetStore & { reload(files: TlsFiles): void } {
+): PetStore<KeyedCaller> & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
   const { baseUrl, messagesBaseUrl, timeoutMs, shareReads = false } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
@@ -115,7 +115,7 @@ export function openRestPetStore(
   /** Sends a request, or joins an equal read. */
   function send<T>(
     service: Operation['service'],
-    caller: Caller,
+    caller: KeyedCaller,
     request: RestRequest,
     success: Success<T>,
   ): Promise<T> {
@@ -176,7 +176,7 @@ export function openRestPetStore(
     const { method, path: template, service } = declared;
     const success = { ...declared, read };
     const hasKeys = method === 'POST' && options.sendsIdempotencyKeys === true;
-    return (caller: Caller, value: Value, write?: WriteKey) => {
+    return (caller: KeyedCaller, value: Value, write?: WriteKey) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
       const body = json && JSON.stringify(json);

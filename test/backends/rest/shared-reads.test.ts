@@ -24,7 +24,7 @@ async function startHolding() {
   const petStore = openRest(server.url, { shareReads: true }, telemetry);
   return {
     held,
-    list: async (caller: Caller = callWith(), query: ListPetsQuery = {}) =>
+    list: async (caller = callWith(), query: ListPetsQuery = {}) =>
       Array.from(await petStore.listPets(caller, query), ({ name }) => name),
     send: () => petStore.send(callWith(), { operation: 'GET /pets', method: 'GET', path: '/pets' }),
     add: (key?: string) => petStore.createPet(callWith(key), { name: 'Rex', categoryId: '1' }),
