@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** A connection with this many unanswered requests is closed when it receives another one. */
@@ -16,18 +15,22 @@ const silentMs = 1000;
 /** How long to wait after no connection could make room, in milliseconds. */
 const pauseMs = 100;
 
-interface Connection {
+class Connection {
   /** With HTTPS, the encrypted socket once its handshake is complete, and the one that it replaced. */
   socket: Socket;
   plain: Socket | undefined;
-  unanswered: number;
+  unanswered = 0;
   /** The last request, until it is answered. */
   last: IncomingMessage | undefined;
-  hasBeenAnswered: boolean;
+  hasBeenAnswered = false;
   /** What the client had sent when the connection was last looked at. */
-  bytesRead: number;
+  bytesRead = 0;
   /** When it was last known to be active. */
-  activeAt: number;
+  activeAt = performance.now();
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
 }
 
 /**
@@ -63,16 +66,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    const connection: Connection = {
-      socket,
-      plain: undefined,
-      unanswered: 0,
-      last: undefined,
-      hasBeenAnswered: false,
-      bytesRead: 0,
-      activeAt: performance.now(),
-    };
-    this.#open.set(socket, connection);
+    this.#open.set(socket, new Connection(socket));
     socket.on('close', () => this.#open.delete(socket));
   }
 
@@ -83,8 +77,8 @@ export class Connections {
   secure(socket: Socket): void {
     const { remoteAddress, remotePort } = socket;
     for (const [plain, connection] of this.#open) {
-      if (plain.remotePort !== remotePort || plain.remoteAddress !== remoteAddress) continue;
-      if ((plain as Partial<TLSSocket>).encrypted) continue;
+      const isSame = plain.remotePort === remotePort && plain.remoteAddress === remoteAddress;
+      if (!isSame || connection.plain !== undefined) continue;
       this.#open.delete(plain);
       this.#open.set(socket, connection);
       connection.socket = socket;
