@@ -14,8 +14,6 @@ export function readJson(text: string): unknown {
 
 /** Validates JSON and passes its text on. @throws InvalidResponseError as `readJson` does. */
 export function readJsonText(text: string): JsonText {
-  parseBounded('body', text, limits, validate);
+  parseBounded('body', text, limits, (json) => JSON.parse(json));
   return new JsonText(text);
 }
-
-const validate = (text: string): unknown => JSON.parse(text);

@@ -1,5 +1,5 @@
 import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
-import type { HttpRequest, HttpResponse, RequestHeaders } from './http-message.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { isJson, readAccept } from './media-type.ts';
 import { createStaticFile } from './static-file.ts';
 
@@ -60,12 +60,11 @@ export function createGraphiqlNotice(): GraphiqlPage {
   const page = createStaticFile(`${html}; charset=utf-8`, headers, () =>
     readAsset('graphiql/off.html'),
   );
-  const respond = async ({ 'accept-encoding': codings }: RequestHeaders) => ({
-    ...(await page({ 'accept-encoding': codings })),
-    status: 404,
-  });
-  return (request) =>
-    acceptsPage(request) && request.search === '' ? respond(request.headers) : undefined;
+  return (request) => {
+    if (!acceptsPage(request) || request.search !== '') return undefined;
+    const { 'if-none-match': _, ...headers } = request.headers;
+    return page(headers).then((response) => ({ ...response, status: 404 }));
+  };
 }
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {
