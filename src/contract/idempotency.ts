@@ -1,10 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Caller, WriteKey } from './pet-store.ts';
 
-/**
- * Returns the key of a write, or undefined if its caller sent none.
- * @param path the response path of the root field, or the path of the REST interface
- */
+/** Returns the key of a write at a response path, or a path of `/v1`; undefined if its caller sent none. */
 export function writeKeyOf(
   caller: Pick<Caller, 'idempotencyKey'> & Partial<Pick<Caller, 'forwarded'>>,
   path: string | number,

@@ -1,15 +1,9 @@
-/**
- * An integer from -2^63 to 2^63-1 as canonical decimal digits. It is a string, so that no step can
- * round it and a GraphQL `ID` needs no conversion.
- */
+/** An integer from -2^63 to 2^63-1 as canonical decimal digits: a string, so that no step can round it. */
 export type Int64 = string;
 
 const decimal = /^-?(?:0|[1-9][0-9]{0,18})$/;
 
-/**
- * Returns the canonical digits of a decimal string, a safe JSON number or a bigint; undefined
- * unless it is an integer from -2^63 to 2^63-1. Never rounds: unsafe numbers are rejected.
- */
+/** Returns the digits of a decimal string, a safe JSON number or a bigint; undefined unless it is an int64. */
 export function parseInt64(value: unknown): Int64 | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   if (typeof value === 'bigint') return isInt64(value) ? String(value) : undefined;

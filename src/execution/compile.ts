@@ -11,10 +11,9 @@ import { conditionsOf, maxConditions, type VariableValues } from './field-collec
 import { type Plan, planOperation } from './plan.ts';
 
 /**
- * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: if
- * the variables are invalid, because the fallback executor reports the errors; at the first use of a
- * variant, because generating code costs more than executing once; and if the variables include a
- * selection that cannot be compiled.
+ * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: to report
+ * invalid variables; at the first use of a variant, because generating code costs more than executing
+ * once; and if the variables include a selection that cannot be compiled.
  */
 export type CompiledOperation = (
   context: object,

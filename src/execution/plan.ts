@@ -37,10 +37,7 @@ type ExecuteField = (
 /** Completes the value of the root field with this response key. */
 type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
 
-/**
- * Plans an operation for these values of the variables that `@skip` and `@include` use.
- * @throws if graphql-js has to execute it.
- */
+/** Plans an operation for these values of its conditions. @throws if graphql-js has to execute it. */
 export function planOperation(
   schema: GraphQLSchema,
   document: DocumentNode,

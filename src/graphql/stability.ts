@@ -24,11 +24,7 @@ export const stabilityDirective = new GraphQLDirective({
   },
 });
 
-/**
- * Marks fields of a new schema in their descriptions, and with the directive in
- * `extensions.directives`, where GraphQL tools read it.
- * @throws when an operation has no field.
- */
+/** Marks fields, also in `extensions.directives`, which tools read. @throws for an unknown operation. */
 export function markStability(schema: GraphQLSchema, stability: OperationStability): void {
   for (const [operationId, level] of Object.entries(stability)) {
     const coordinate = operations[operationId as OperationId]?.field;

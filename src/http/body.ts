@@ -10,10 +10,7 @@ export const maxBodyBytes = 256 * 1024;
 /** The most chunks of a body, because each costs CPU time even if it is small. */
 const maxChunks = 4096;
 
-/**
- * How much is read of a body that is refused, to discard it: most clients read the response only after
- * sending their body, and lose it if the connection is closed before.
- */
+/** How much is discarded of a refused body: most clients read the response only after sending theirs. */
 const maxReadBytes = 64 * maxBodyBytes;
 
 /** If more than `maxChunks` are smaller than this on average, the connection is closed immediately. */
@@ -72,10 +69,7 @@ export class RequestBody {
     return this.size <= maxReadBytes && (this.#chunks <= maxChunks || !this.#isTiny);
   }
 
-  /**
-   * Reads a stream, and calls back once: when it has ended, or when it is refused, whose rest is then
-   * discarded. Does not call back if the stream fails.
-   */
+  /** Reads a stream. Calls back when it has ended, or is refused, whose rest is discarded; not if it fails. */
   readFrom(stream: Readable, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';

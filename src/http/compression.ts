@@ -59,10 +59,7 @@ const effort = 2;
 const maxInFlight = 4;
 let inFlight = 0;
 
-/**
- * Compresses a whole response that is marked as `isCompressible`, if it has 4 KiB and the client
- * accepts a coding. Never rejects.
- */
+/** Compresses a response that `isCompressible`, if it has 4 KiB and its client accepts it. Never rejects. */
 export async function compressResponse(
   response: HttpResponse,
   accepted: string | undefined,

@@ -9,10 +9,7 @@ import {
 } from './http-message.ts';
 import type { RequestServer } from './request-server.ts';
 
-/**
- * Translates between Fetch and the gateway. Rejects if the request body can't be read.
- * @param forwardHeaders further headers to read
- */
+/** Translates between Fetch and the gateway. Rejects if the request body can't be read. */
 export function createFetchHandler(
   server: RequestServer,
   forwardHeaders?: readonly string[],

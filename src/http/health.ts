@@ -19,8 +19,6 @@ const cacheMs = 1000;
 
 /**
  * Creates the liveness and readiness endpoints. Concurrent probes share one check of the backend.
- * @param checkReady rejects with the reason if the backend is not available
- * @param isDraining whether the process is shutting down
  * @param metrics where the latest check is reported; each scrape starts another one
  */
 export function createHealth(

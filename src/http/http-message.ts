@@ -66,10 +66,6 @@ export interface HttpResponse {
   /** Several responses may share the same bytes. Empty if the body is in parts. */
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
-  /**
-   * Whether no argument of the request takes text, which it may repeat. Otherwise, the length of the
-   * compressed body would show someone who can choose that text whether it also occurs elsewhere in the
-   * body (BREACH).
-   */
+  /** Whether it repeats no text of the request: if it did, its compressed length would reveal its data (BREACH). */
   readonly isCompressible?: boolean;
 }

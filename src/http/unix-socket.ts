@@ -13,10 +13,7 @@ export function unixSocketOf(host: string) {
     : { path, mode: mode ? Number.parseInt(mode, 8) : undefined };
 }
 
-/**
- * Removes the file of a socket on which no process listens any more, because a process that was
- * killed leaves it. Call it before any process of this gateway listens.
- */
+/** Removes the file of a socket that a killed process has left. Call it before any process listens. */
 export async function removeStaleSocket(host: string): Promise<void> {
   const unix = unixSocketOf(host);
   if (unix === undefined) return;

@@ -1,16 +1,10 @@
 /** What a call counts as in a circuit. */
 export type Effect = 'success' | 'failure' | 'none';
 
-/**
- * The number of consecutive failures that opens a circuit, and how long it then rejects calls before it
- * lets one probe through, in milliseconds.
- */
+/** The consecutive failures that open a circuit, and the milliseconds before it lets one probe through. */
 export type CircuitLimits = Readonly<Record<'breakAfterFailures' | 'halfOpenAfterMs', number>>;
 
-/**
- * A circuit breaker: rejects calls after several consecutive failures until a probe succeeds. All
- * times are `performance.now()` timestamps.
- */
+/** Rejects calls after several consecutive failures until a probe succeeds. Times are `performance.now()`. */
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;
@@ -22,10 +16,7 @@ export class Circuit {
   #openedAt: number | undefined;
   #isProbing = false;
 
-  /**
-   * @param onChange called when the circuit opens and when it closes
-   * @param succeededAt when the last call before has succeeded
-   */
+  /** @param succeededAt when the last call before has succeeded */
   constructor(
     limits: CircuitLimits,
     onChange?: (state: 'open' | 'closed') => void,

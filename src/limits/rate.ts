@@ -15,10 +15,7 @@ export class Rate {
     this.perSecond = perSecond;
   }
 
-  /**
-   * Takes tokens of a key. Returns false, and takes none, if there are too few. A full bucket serves
-   * any number, which later ones wait for.
-   */
+  /** Takes tokens, or returns false. A full bucket serves any number, which later ones then wait for. */
   take(key: ApiKey, tokens = 1, bucket: Bucket = 'rateFullAt'): boolean {
     const now = Math.floor(performance.now() * 1000);
     // Whole, so that sums of it are exact.

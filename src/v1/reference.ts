@@ -33,10 +33,7 @@ export function createReference(apiKey = '', graphiql = false): ReadonlyMap<stri
   return reference;
 }
 
-/**
- * Returns `schema/openapi.yaml` as JSON, with this instance added as the first server, so that
- * generated clients call it by default.
- */
+/** Returns `schema/openapi.yaml` as JSON. This instance is the first server, which generated clients call. */
 export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readAsset('openapi.yaml'));

@@ -36,10 +36,7 @@ export interface V1Request extends HttpRequest {
   end(): void;
 }
 
-/**
- * Handles requests to `/v1/…` and `/quickstart/…`. Returns errors as Error bodies.
- * @throws HttpError if the HTTP request is refused.
- */
+/** Handles requests to `/v1/…` and `/quickstart/…`. @throws HttpError if the HTTP request is refused. */
 export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 
 const bases = { pets: '/v1', messages: '/quickstart' } as const;
