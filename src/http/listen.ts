@@ -89,7 +89,15 @@ export async function listen(
   const server = secured ?? createHttpServer(serverOptions);
   server.keepAliveTimeout = keepAliveTimeoutMs;
   const connections = new Connections(maxConnections, metrics);
-  closeGently(server, connections, waitForPortRelease);
+  // node:cluster calls it, too, when a worker disconnects: Node's own would close connections on which a
+  // request may be arriving, and reset those that it has not accepted.
+  server.close = (onClosed) => {
+    connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
+      allAccepted(server),
+    );
+    connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
+    return server;
+  };
   const respond = createNodeListener(gateway, connections);
   server
     .on('connection', (socket) => connections.add(socket))
@@ -130,24 +138,6 @@ async function open(server: Server, host: string, port: number): Promise<string>
   if (unix) return `unix:${unix.path}:`;
   const { address, family, port: opened } = server.address() as AddressInfo;
   return `${family === 'IPv6' ? `[${address}]` : address}:${opened}`;
-}
-
-/**
- * Replaces `close`, which node:cluster calls too when a worker disconnects: Node's own would close
- * connections on which a request may be arriving, and reset those that it has not accepted.
- */
-function closeGently(
-  server: Server,
-  connections: Connections,
-  waitForPortRelease: ListenOptions['waitForPortRelease'],
-): void {
-  server.close = (onClosed) => {
-    connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
-      allAccepted(server),
-    );
-    connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
-    return server;
-  };
 }
 
 /** In milliseconds. `quiet` is how long no connection is accepted before the port closes. */
