@@ -8,9 +8,7 @@ import { connect } from 'node:net';
  */
 export function unixSocketOf(host: string) {
   const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
-  return path === undefined
-    ? undefined
-    : { path, mode: mode ? Number.parseInt(mode, 8) : undefined };
+  return path === undefined ? undefined : { path, mode };
 }
 
 /** Removes the file of a socket that a killed process has left. Call it before any process listens. */
