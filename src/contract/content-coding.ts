@@ -7,7 +7,7 @@ type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) 
  * The content codings that are decoded (RFC 9110, section 8.4.1). Some peers send `deflate` without the
  * header of zlib, whose first byte ends in 8.
  */
-const decoders: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+const decoders = new Map<string, Decode>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
   ['br', brotliDecompressSync],

@@ -63,10 +63,7 @@ function integerOf(source: string): string | undefined {
 
 /** Whether a double represents a decimal: fifteen significant digits always fit, if in range. */
 function isExact(value: number, source: string): boolean {
-  const digits = source
-    .replace(/[eE].*/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+/, '');
+  const digits = source.replace(/[eE].*|[-.]/g, '').replace(/^0+/, '');
   const isNormal = Number.isFinite(value) && Math.abs(value) > 2.3e-308;
   return isNormal && (digits.length <= 15 || String(value) === source);
 }

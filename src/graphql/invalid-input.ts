@@ -143,10 +143,8 @@ function expectedOf(type: GraphQLInputType, hideNames: unknown): string | undefi
   if (isInputObjectType(type)) return 'an object';
   if (!isEnumType(type)) return scalars[String(type)];
   if (hideNames) return `a value of ${type}`;
-  return `one of ${type
-    .getValues()
-    .map(({ name }) => name)
-    .join(', ')}`;
+  const names = type.getValues().map(({ name }) => name);
+  return `one of ${names.join(', ')}`;
 }
 
 function invalidInput(all: readonly InputIssue[], variables?: readonly VariableDefinitionNode[]) {

@@ -47,15 +47,14 @@ export function createReportError({ log, metrics }: Reporting, intervalMs = 10_0
     timer = setTimeout(logRefusals, intervalMs).unref();
   }
 
-  function count({ reason, status }: Refusal) {
-    metrics.refused(reason, status);
-    const name = `${reason} ${status}`;
-    reasons[name] = (reasons[name] ?? 0) + 1;
-    if (timer === undefined) logRefusals();
-  }
-
   return (error, requestId) => {
-    if (error instanceof Refusal) count(error);
+    if (error instanceof Refusal) {
+      const { reason, status } = error;
+      metrics.refused(reason, status);
+      const name = `${reason} ${status}`;
+      reasons[name] = (reasons[name] ?? 0) + 1;
+      if (timer === undefined) logRefusals();
+    }
     if (error instanceof HttpError) return error;
     // The request has ended before it was executed.
     if (isShown(error)) return new HttpError(error.status, error.code, error.message);
