@@ -1,13 +1,7 @@
 import { type ASTNode, GraphQLError, isValueNode, Kind } from 'graphql';
-import type * as contract from '../contract/error.ts';
 import { ErrorResponse, isShown, PetStoreError, type WriteOutcome } from '../contract/error.ts';
 import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
-
-type Failures = Omit<typeof contract, 'PetStoreError' | 'isShown'>;
-
-/** The codes of field errors: those of all failures, and that of data that is left out. */
-export type FieldErrorCode = InstanceType<Failures[keyof Failures]>['code'] | 'RESPONSE_TOO_LARGE';
 
 /** The part of an error that is shown to clients. All other errors are masked. */
 interface Description {
