@@ -20,7 +20,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
   const allows = (origin: string) =>
     origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
   return {
-    /** Returns the response to an OPTIONS request that is a preflight, or the error if it is refused. */
+    /** Returns the response to an OPTIONS request, if it is a preflight. @throws HttpError if it is refused. */
     preflight({ headers, report }: Head & { report: { refusedOrigin: string | undefined } }) {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
@@ -32,7 +32,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
           log.warn(allowed, 'a page of another origin was refused: set this to allow it');
         }
         const message = `Origin: expected one of CORS_ORIGINS, received ${JSON.stringify(origin.slice(0, 270))}.`;
-        return new HttpError(403, 'BAD_REQUEST', message);
+        throw new HttpError(403, 'BAD_REQUEST', message);
       }
       const requested = headers['access-control-request-headers'] ?? '';
       return {

@@ -52,7 +52,6 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     const { method, headers } = request;
     checkHost(headers, options.onlyLoopbackHosts, mounted);
     const preflight = method === 'OPTIONS' ? cors.preflight(request) : undefined;
-    if (preflight instanceof HttpError) throw preflight;
     if (preflight !== undefined) return preflight;
     admission.admit(request.scope);
     const coding = headers['content-encoding'];
