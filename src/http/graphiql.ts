@@ -72,22 +72,20 @@ function acceptsPage({ method, headers }: HttpRequest): boolean {
 
 /** Renders the page with its scripts and styles inline. */
 async function render(
-  { demoKeys, ...page }: GraphiqlOptions,
+  { demoKeys, introspection, ...page }: GraphiqlOptions,
   { css, js, ...workers }: Graphiql,
 ): Promise<string> {
   const paw = await readAsset('graphiql/paw.svg');
   const options = {
-    apiKey: page.apiKey,
+    ...page,
     demoKeys: demoKeys && Object.fromEntries(demoKeys),
-    explain: page.explain,
-    reference: page.reference,
-    introspectsWithKey: page.introspection === 'keys',
+    introspectsWithKey: introspection === 'keys',
     defaultTabs: await readTabs(),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,
     // The browser must not store a key.
     shouldPersistHeaders: false,
-    ...(!page.introspection && { schema: null }),
+    ...(!introspection && { schema: null }),
     workers: {
       editorWorkerService: workers.editorWorkerService,
       graphql: workers.graphqlWorker,
@@ -105,7 +103,7 @@ async function render(
 <style>${css}${await readAsset('graphiql/page.css')}</style>
 </head>
 <body>
-${page.introspection ? '' : withoutIntrospection}
+${introspection ? '' : withoutIntrospection}
 ${await readAsset('graphiql/controls.html')}
 <main id="root"></main>
 <noscript>GraphiQL needs JavaScript.</noscript>
