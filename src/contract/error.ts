@@ -60,7 +60,6 @@ const codeOfStatus = {
 
 /** A backend returned an error status. `body` is undefined if it sent no Error body. */
 export class ErrorResponse extends PetStoreError {
-  /** The HTTP status code. */
   readonly status: number;
   readonly body: ErrorBody | undefined;
   /** The Error body of a server error. It is logged, but not sent to clients. */

@@ -39,7 +39,6 @@ export interface Caller {
   identity: CallerIdentity | undefined;
   /** The calls to another service that were started for it or that it joined, in order. */
   readonly calls: ServiceCall[];
-  /** Undefined if the request is not traced. */
   readonly trace: CallerTrace | undefined;
   /** Calls back if the caller leaves or its deadline passes before the request ends. */
   whenCancelled(end: () => void): void;
@@ -59,7 +58,6 @@ export interface WriteKey {
 
 /** The trace of a request. */
 export interface CallerTrace {
-  /** Starts the span of a call to another service. */
   startCall(request: RestRequest, baseUrl: URL): CallSpan;
   /** Starts the span of a query such as `SELECT pets`. The result ends it, with the type of an error. */
   startQuery(query: string, databaseUrl: string): ((errorType?: string) => void) | undefined;

@@ -11,7 +11,6 @@ export class FairQueue<Item> {
     else queue.add(item);
   }
 
-  /** Whether nothing waits. */
   get isEmpty(): boolean {
     return this.#queues.size === 0;
   }

@@ -26,7 +26,6 @@ export interface V1Options {
 
 /** A request to `/v1/…` or `/quickstart/…`. */
 export interface V1Request extends HttpRequest {
-  /** Who makes the call. */
   readonly scope: Caller;
   /** The operation of the contract, the template of its path, and the HTTP status are set. */
   readonly report: { v1Operation: string | undefined; route: string | undefined; status: number };
