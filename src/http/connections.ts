@@ -31,6 +31,16 @@ class Connection {
   constructor(socket: Socket) {
     this.socket = socket;
   }
+
+  /** Whether nothing was received for a second, as far as the connection was looked at. */
+  isSilentSince(now: number): boolean {
+    const { bytesRead } = this;
+    this.bytesRead = this.socket.bytesRead;
+    // What an idle connection has received is older than its last response.
+    const isIdle = this.hasBeenAnswered && this.unanswered === 0;
+    if (this.bytesRead !== bytesRead && !isIdle) this.activeAt = now;
+    return now - this.activeAt >= silentMs;
+  }
 }
 
 /**
@@ -39,10 +49,7 @@ class Connection {
  * silent ones, then idle ones.
  */
 export class Connections {
-  /**
-   * Set while the server closes; resolves when the port is closed. Responses wait for it, because clients
-   * open further connections after each one.
-   */
+  /** Set while the server closes. Responses wait for it, because clients open connections after each one. */
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #maxConnections: number;
@@ -168,7 +175,7 @@ export class Connections {
     const ranks: [never: Socket[], silent: Socket[], idle: Socket[]] = [[], [], []];
     for (const connection of this.#open.values()) {
       const { socket, unanswered, last, hasBeenAnswered } = connection;
-      const isSilent = isSilentSince(connection, now);
+      const isSilent = connection.isSilentSince(now);
       // A client that has sent its request waits for the response.
       if (unanswered > 1 || last?.complete) continue;
       if (isSilent) ranks[hasBeenAnswered ? 1 : 0].push(socket);
@@ -180,14 +187,4 @@ export class Connections {
     if (closed.length === 0) this.#fullAt = now;
     return closed.length > 0;
   }
-}
-
-/** Whether nothing was received for a second, as far as the connection was looked at. */
-function isSilentSince(connection: Connection, now: number): boolean {
-  const { socket, bytesRead, unanswered, hasBeenAnswered } = connection;
-  connection.bytesRead = socket.bytesRead;
-  // What an idle connection has received is older than its last response.
-  const isIdle = hasBeenAnswered && unanswered === 0;
-  if (connection.bytesRead !== bytesRead && !isIdle) connection.activeAt = now;
-  return now - connection.activeAt >= silentMs;
 }
