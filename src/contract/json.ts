@@ -107,8 +107,7 @@ const maxDepth = 500;
 
 /**
  * Parses the JSON of a peer, unless it is far more expensive to parse and read than its size suggests.
- * @param name names it in errors, which do not quote it
- * @throws what `refuse` returns
+ * @throws what `refuse` returns for a problem that contains the `name`, but no JSON
  */
 export function parseBounded(
   name: string,

@@ -24,10 +24,7 @@ export interface Caller {
   readonly requestId: string;
   /** Headers to pass on to another service, by lower-case name. */
   readonly forwarded: Readonly<Record<string, string>> | undefined;
-  /**
-   * The error of the calls that have not ended when the caller leaves or its deadline passes; undefined
-   * until then. A write that was sent goes on.
-   */
+  /** The error of its calls once it leaves or its deadline passes. A write that was sent goes on. */
   readonly cancelled: Error | undefined;
   /** When its own deadline passes, as a `performance.now()` timestamp; Infinity without one. */
   readonly deadlineAt: number;

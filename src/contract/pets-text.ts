@@ -77,10 +77,7 @@ export class PetsText implements Iterable<Pet> {
     return count;
   }
 
-  /**
-   * Writes a list with the text that `write` returns for each animal. Returns undefined if that
-   * contains an optional field, and not all animals have them.
-   */
+  /** Writes a list with the text of each animal; undefined if that has an optional field that one may lack. */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
     if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;

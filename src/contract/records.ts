@@ -47,10 +47,7 @@ export type NewPet = { readonly [Name in Exclude<RequiredField, 'id'>]: Value<Na
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | undefined;
 };
 
-/**
- * An animal as a backend returns it (contract, "Pet"). An invalid optional field is replaced by the
- * error for it, so that one bad value does not fail the whole list.
- */
+/** An animal of a backend (contract, "Pet"). An invalid optional field is an Error, which fails no other field. */
 export type Pet = { readonly [Name in RequiredField]: Value<Name> } & {
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | Error | undefined;
 };

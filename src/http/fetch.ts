@@ -57,10 +57,7 @@ export async function readBody(request: Request, body: RequestBody): Promise<voi
   }
 }
 
-/**
- * Without `accept-encoding`: the server that sends the response compresses it. Next removes
- * `Content-Encoding` from the responses of routes.
- */
+/** Without `accept-encoding`: servers compress responses, and Next removes `Content-Encoding` from routes'. */
 const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
 
 /** Reads headers by name. Iterating would make servers such as Hono's build the whole list. */

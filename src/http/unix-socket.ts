@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import { lstat, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-/**
- * Parses a host such as `unix:/run/gateway.sock?mode=660`: the path, and the mode of the file, undefined
- * for what the process's umask leaves. Returns undefined for any other host.
- */
+/** Parses `unix:/run/gateway.sock?mode=660`: the path, and the mode, if any. Undefined for any other host. */
 export function unixSocketOf(host: string) {
   const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
   return path === undefined ? undefined : { path, mode };

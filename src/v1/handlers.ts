@@ -8,10 +8,7 @@ import { HttpError } from '../http/error.ts';
 import type { HttpRequest } from '../http/http-message.ts';
 import { readJsonBody } from '../http/json-limits.ts';
 
-/**
- * Handles a request of an operation, and returns the JSON of its success. `parameter` is the one in
- * the path. Rejects with InvalidInputError if the request is invalid, before the pet store is called.
- */
+/** Returns the JSON of a success; `parameter` is in the path. Rejects with InvalidInputError before any call. */
 type Handler = (
   petStore: PetStore,
   request: HttpRequest & { readonly scope: Caller },

@@ -10,10 +10,7 @@ const files = {
   '/v1/docs/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 } as const;
 
-/**
- * Creates the OpenAPI document and its reference page, by path. An API key is prefilled, so that the
- * page starts authorized. The page links to GraphiQL if there is one.
- */
+/** Creates the OpenAPI document and its page, by path, with an API key prefilled and a link to GraphiQL. */
 export function createReference(apiKey = '', graphiql = false): ReadonlyMap<string, StaticFile> {
   const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
   const reference = new Map([['/v1/openapi.json', json]]);
