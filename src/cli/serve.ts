@@ -115,20 +115,6 @@ function printBanner(text: string, log: Log): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(
-  options: ServeOptions,
-  telemetry: Telemetry,
-): Promise<RunningGateway<Config>> {
-  const opened = new AsyncDisposableStack();
-  try {
-    return await open(options, telemetry, opened);
-  } catch (error) {
-    await opened.disposeAsync();
-    throw describeListenError(error as NodeJS.ErrnoException, options);
-  }
-}
-
 /** Describes what to change; the system error contains only the address. */
 function describeListenError(
   error: NodeJS.ErrnoException,
@@ -164,50 +150,49 @@ function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
   return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });
 }
 
-async function open(
+/** Opens the backend and starts listening. @throws if the backend or a port is not available. */
+export async function serve(
   options: ServeOptions,
   telemetry: Telemetry,
-  opened: AsyncDisposableStack,
 ): Promise<RunningGateway<Config>> {
-  const { shutdownGraceMs } = options;
   const { metrics } = telemetry;
-  opened.use(telemetry.tracing);
   const environment = createEnvironment(telemetry);
   const { keys } = environment;
-  const rateLimit = opened.use(await openRateLimit(options, keys, telemetry));
-  let isDraining = false;
-  const app = opened.use(
-    await openApp({
-      ...options,
-      environment,
-      admission: opened.use(openOverloadGuard(options, keys, metrics, rateLimit)),
-      isDraining: () => isDraining,
-      createV1,
-    }),
-  );
-  const tls = tlsOf(options);
-  const admin = await listenAdmin(app, metrics, app.health, options);
-  opened.defer(() => admin?.close(0));
-  // Last: once it listens, requests are in flight that a failed start would drop.
-  const listener = await listen(app, { ...options, tls, metrics });
-  opened.defer(() => listener.close(0));
-  return {
-    url: listener.url,
-    adminUrl: admin?.url,
-    checkReady: app.checkReady,
-    async reload(next) {
-      const certificate = tlsOf(next);
-      await app.reload(next);
-      if (certificate) listener.setCertificate(certificate);
-      if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
-    },
-    async stop(force) {
-      isDraining = true;
-      const forced = once(force, 'abort');
-      const grace = wait(shutdownGraceMs, undefined, { ref: false });
-      await Promise.race([listener.close(shutdownGraceMs), forced]);
-      // The rest of the grace period is for writes whose clients disconnected, and for traces.
-      await Promise.race([opened.disposeAsync(), grace, forced]);
-    },
-  };
+  const opened = new AsyncDisposableStack();
+  opened.use(telemetry.tracing);
+  try {
+    const rateLimit = opened.use(await openRateLimit(options, keys, telemetry));
+    const admission = opened.use(openOverloadGuard(options, keys, metrics, rateLimit));
+    let isDraining = false;
+    const appOptions = { ...options, environment, admission, isDraining: () => isDraining };
+    const app = opened.use(await openApp({ ...appOptions, createV1 }));
+    const tls = tlsOf(options);
+    const admin = await listenAdmin(app, metrics, app.health, options);
+    opened.defer(() => admin?.close(0));
+    // Last: once it listens, requests are in flight that a failed start would drop.
+    const listener = await listen(app, { ...options, tls, metrics });
+    opened.defer(() => listener.close(0));
+    return {
+      url: listener.url,
+      adminUrl: admin?.url,
+      checkReady: app.checkReady,
+      async reload(next) {
+        const certificate = tlsOf(next);
+        await app.reload(next);
+        if (certificate) listener.setCertificate(certificate);
+        if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
+      },
+      async stop(force) {
+        isDraining = true;
+        const forced = once(force, 'abort');
+        const grace = wait(options.shutdownGraceMs, undefined, { ref: false });
+        await Promise.race([listener.close(options.shutdownGraceMs), forced]);
+        // The rest of the grace period is for writes whose clients disconnected, and for traces.
+        await Promise.race([opened.disposeAsync(), grace, forced]);
+      },
+    };
+  } catch (error) {
+    await opened.disposeAsync();
+    throw describeListenError(error as NodeJS.ErrnoException, options);
+  }
 }
