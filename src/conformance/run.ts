@@ -1,3 +1,4 @@
+import { readBearer } from '../contract/bearer.ts';
 import { driftOf } from '../contract/drift.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
 import { shown } from '../contract/json.ts';
@@ -35,10 +36,12 @@ export class NotCheckedError extends Error {
 
 /**
  * Checks a service against the contract, one check at a time.
- * @throws NotCheckedError if the first request gets no response, or a 401.
+ * @throws NotCheckedError if the first request gets no response, or a 401; UnauthenticatedError if the
+ *   API key is not a valid bearer token.
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, idempotency, timeoutMs } = options;
+  readBearer(`Bearer ${apiKey}`);
   const differences = new Set<string>();
   const baseUrls = { pets: baseUrl, messages: messagesBaseUrl };
   const send = observed(createSend(baseUrls, apiKey, timeoutMs), differences);
