@@ -53,13 +53,7 @@ export const databaseUrl = {
 };
 
 /** Paths of JSON files. */
-export const paths = reloaded({
-  accepts: 'comma-separated paths of JSON files',
-  parse(text: string): readonly string[] | undefined {
-    const files = text.split(',').map((file) => file.trim());
-    return files.includes('') ? undefined : files;
-  },
-});
+export const paths = reloaded(listOf('paths of JSON files', Boolean));
 
 /** The URL of a Redis server. */
 export const redisUrl = {
@@ -83,16 +77,13 @@ export const proxyUrl = {
   },
 };
 
+const names = listOf(
+  'names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and not authorization, cookie or idempotency-key',
+  (name) => /^[\w-]+$/.test(name) && !ownHeaders.test(name),
+);
+
 /** Names of headers, in lower case. */
-export const headerNames = {
-  accepts:
-    'comma-separated names such as x-tenant, but none that the gateway, HTTP or a proxy sets, and not authorization, cookie or idempotency-key',
-  parse(text: string): readonly string[] | undefined {
-    const names = text.split(',').map((name) => name.trim().toLowerCase());
-    const valid = (name: string) => /^[\w-]+$/.test(name) && !ownHeaders.test(name);
-    return names.every(valid) ? [...new Set(names)] : undefined;
-  },
-};
+export const headerNames = { ...names, parse: (text: string) => names.parse(text.toLowerCase()) };
 
 /** Hosts that need no proxy. */
 export const hostList = {
@@ -101,17 +92,23 @@ export const hostList = {
 };
 
 /** Origins of pages; in development also those of this machine with any port. */
-export const origins = {
-  accepts:
-    'comma-separated origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port',
-  parse(text: string): readonly string[] | undefined {
-    const names = text.split(',').map((origin) => origin.trim());
-    const valid = (origin: string) =>
-      everyPort.test(origin) ||
-      (/^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin);
-    return names.every(valid) ? names : undefined;
-  },
-};
+export const origins = listOf(
+  'origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port',
+  (origin) =>
+    everyPort.test(origin) ||
+    (/^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin),
+);
+
+/** Different items, each of which is valid. */
+function listOf(items: string, isValid: (item: string) => boolean) {
+  return {
+    accepts: `comma-separated ${items}`,
+    parse(text: string): readonly string[] | undefined {
+      const list = text.split(',').map((item) => item.trim());
+      return list.every(isValid) ? [...new Set(list)] : undefined;
+    },
+  };
+}
 
 /** A kind whose values can change without a restart. */
 export function reloaded<K extends ValueKind>(kind: K) {
