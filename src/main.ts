@@ -5,7 +5,7 @@ import { type AdministrativeCommand, administer, printResult } from './cli/admin
 import { exitOnClosedPipe, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
-import { backUpTo, exportTo, importFrom, migrateTo, progressOn } from './cli/transfer.ts';
+import { backUpTo, exportTo, importFrom, migrateTo } from './cli/transfer.ts';
 import { describeGroups, describeVariables } from './config/describe.ts';
 import { documentedVariables } from './config/variables.ts';
 
@@ -86,20 +86,12 @@ administrative(
   {
     description: 'import records from JSON Lines; if any line is invalid, nothing is imported',
     creates: true,
-    work: (administration, kindName: 'orders' | 'pets', file: string) =>
-      importFrom(
-        administration,
-        kindName,
-        file,
-        process.stdin,
-        progressOn(process.stderr, 'records'),
-      ),
+    work: importFrom,
   },
 );
 administrative(program.command('export').addArgument(kind), {
   description: 'export all records to standard output as JSON Lines',
-  work: (administration, kindName: 'orders' | 'pets') =>
-    exportTo(administration, kindName, process.stdout),
+  work: exportTo,
 });
 
 program
@@ -107,9 +99,7 @@ program
   .description("back up the built-in backend's SQLite database while gateways serve")
   .argument('<file>', 'path of a new file')
   .option('--json', 'print the result as JSON')
-  .action(async (file, options) =>
-    printResult(await backUpTo(process.env, file, progressOn(process.stderr, 'MB')), options),
-  );
+  .action(async (file, options) => printResult(await backUpTo(process.env, file), options));
 
 program
   .command('check-service')

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openAdministration } from '../../src/backends/open.ts';
-import { importFrom } from '../../src/cli/transfer.ts';
+import { linesOf } from '../../src/cli/transfer.ts';
 import { quiet } from '../support/log.ts';
 
 const ignore = () => {};
@@ -13,7 +13,7 @@ describe('the input of an import', () => {
       yield Buffer.from('{"name":"a","categoryId":1}\n');
       for (;;) yield Buffer.alloc(1000, 'x');
     }
-    const work = importFrom(administration, 'pets', '-', Readable.from(endless()), ignore);
+    const work = administration.importLines('pets', linesOf(endless()), ignore);
     await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
   });
 
@@ -21,7 +21,7 @@ describe('the input of an import', () => {
     await using administration = await openAdministration(':memory:', quiet.log);
     const text = '{"name":"ä","categoryId":1}\r\n\n{"name":"b","categoryId":2}';
     const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
-    const { json } = await importFrom(administration, 'pets', '-', Readable.from(bytes), ignore);
-    expect(json).toEqual({ kind: 'pets', imported: 2 });
+    const lines = linesOf(Readable.from(bytes));
+    expect(await administration.importLines('pets', lines, ignore)).toBe(2);
   });
 });
