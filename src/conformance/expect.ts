@@ -67,10 +67,10 @@ export function describe(response: ServiceResponse): string {
  * @throws InvalidResponseError unless the body is `application/json` in UTF-8, without an encoding.
  */
 export function readResponseJson({ headers, body }: ServiceResponse): unknown {
-  const encoding = headers.get('content-encoding') ?? '';
+  const encoding = headers['content-encoding'] ?? '';
   const encoded = `content-encoding: expected none, received ${shown(encoding)}`;
   requireThat(/^(?:identity|[\s,])*$/i.test(encoding), encoded);
-  const type = headers.get('content-type');
+  const type = headers['content-type'];
   requireThat(
     /^application\/json\s*(?:;|$)/i.test(type ?? ''),
     `content-type: expected application/json, received ${shown(type)}`,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
 import { type Operation, type OperationId, operations } from '../contract/pet-store.ts';
@@ -21,18 +22,14 @@ export interface ServiceRequest {
 }
 
 /** A response with its complete body. */
-export type ServiceResponse = Pick<Response, 'status' | 'ok' | 'headers'> & {
-  readonly body: Uint8Array;
-};
+export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
+  Pick<IncomingMessage, 'headers'> & { readonly body: Uint8Array };
 
 /**
  * Sends one request of an operation, by default with the valid key.
  * @throws BackendUnavailableError if there is no complete response.
  */
 export type Send = (operation: OperationId, request?: ServiceRequest) => Promise<ServiceResponse>;
-
-/** The limit for a response body, in bytes. */
-const maxBodyBytes = 8 * 1024 * 1024;
 
 /**
  * Creates a client with a valid key for the services at these base URLs. A complete response must
@@ -52,17 +49,16 @@ export function createSend(
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
         const open = url.protocol === 'https:' ? requestHttps : requestHttp;
-        open(url, { method, headers: headersOf({ apiKey, ...request }), signal })
+        const headers = headersOf({ apiKey, ...request });
+        open(url, { method, headers, signal, joinDuplicateHeaders: true })
           .on('response', resolve)
           .on('error', reject)
           .on('continue', () => reject(new Error('100 (Continue), which the gateway cannot read')))
           .end(body);
       });
-      const { statusCode: status = 0, headersDistinct } = response;
-      const headers = new Headers();
-      for (const name in headersDistinct) headers.set(name, String(headersDistinct[name]));
+      const { statusCode: status = 0, headers } = response;
       const ok = status >= 200 && status <= 299;
-      return { status, ok, headers, body: await readBody(response) };
+      return { status, ok, headers, body: await buffer(response) };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const reason = signal.aborted ? ` within ${timeoutMs} ms` : `: ${code ?? message}`;
@@ -80,15 +76,4 @@ function headersOf(request: ServiceRequest) {
     ...(body !== undefined && contentType && { 'content-type': contentType }),
     ...(idempotencyKey && { 'idempotency-key': `"${idempotencyKey}"` }),
   };
-}
-
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxBodyBytes) throw new Error('the body is larger than 8 MiB');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
 }

@@ -41,11 +41,12 @@ export const readingChecks: readonly Check[] = [
   missing('get-int64', 'the unknown id 2^63-1', '9223372036854775807'),
   check('get-deprecation', 'getPet', ': headers that announce its removal', async (service) => {
     const { headers } = await service.send('getPet', getAny(service));
-    const sunset = headers.get('sunset');
     const announced = ['deprecation', 'sunset', 'link']
-      .filter((name) => headers.has(name))
-      .map((name) => `${name}: ${shown(headers.get(name))}`);
-    const differs = sunset !== null && Date.parse(sunset) !== Date.parse(getPetRemoval);
+      .filter((name) => name in headers)
+      .map((name) => `${name}: ${shown(headers[name])}`);
+    const { sunset } = headers;
+    const differs =
+      sunset !== undefined && Date.parse(String(sunset)) !== Date.parse(getPetRemoval);
     const difference = differs ? `; the contract's date is ${getPetRemoval}` : '';
     return info((announced.join(', ') || 'none') + difference);
   }),

@@ -113,7 +113,7 @@ export const brokenServices: readonly BrokenService[] = [
   {
     name: 'sends no body with a 401',
     respond: changing(401, () => new Response(null, { status: 401 })),
-    failures: all([...noKeys, ...wrongKeys], `${notJson} null`),
+    failures: all([...noKeys, ...wrongKeys], `${notJson} nothing`),
   },
   {
     name: 'sends the status in an Error body as text',
@@ -193,9 +193,9 @@ export const brokenServices: readonly BrokenService[] = [
       () => new Response(null, { status: 302, headers: { location: '/v1/pets' } }),
     ),
     failures: {
-      ...all(['get-no-key', 'get-wrong-key'], `expected 401, received 302, ${notJson} null`),
-      ...all(['get', 'create', 'create-int64'], `expected 200, received 302, ${notJson} null`),
-      ...all(missing, `expected 404, received 302, ${notJson} null`),
+      ...all(['get-no-key', 'get-wrong-key'], `expected 401, received 302, ${notJson} nothing`),
+      ...all(['get', 'create', 'create-int64'], `expected 200, received 302, ${notJson} nothing`),
+      ...all(missing, `expected 404, received 302, ${notJson} nothing`),
     },
   },
   {
