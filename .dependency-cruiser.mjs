@@ -65,7 +65,7 @@ const packages = {
   'lru-cache': '^src/yoga/(?:use-)?(?:persisted|prepared)-documents\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
-  leven: '^src/(?:config/environment|graphql/invalid-input|main)\\.ts$',
+  leven: '^src/(?:config/environment|graphql/invalid-input)\\.ts$',
   yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:graphql|execution|yoga)/|schema\\.ts$)',
   '@graphql-yoga/render-graphiql': '^src/http/assets\\.ts$',

@@ -1,5 +1,4 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { closestMatch } from 'leven';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnClosedPipe, fail } from './cli/exit.ts';
@@ -35,7 +34,7 @@ program
   .action((_group, _options, command) => command.outputHelp());
 
 program
-  .command('serve', { isDefault: true })
+  .command('serve')
   .description('start the gateway (default command)')
   .option('--print-config', 'print every setting with its source, and exit')
   .action((options) => runServe(process.env, options));
@@ -119,15 +118,11 @@ program
     await runCheckService(options).catch((error) => fail(process.env, error, 2));
   });
 
-const [word] = process.argv.slice(2);
-const names = [...program.commands.map((command) => command.name()), 'help'];
-// Commander would report an excess argument of the default command.
-if (word !== undefined && /^[^-]/.test(word) && !names.includes(word)) {
-  const meant = closestMatch(word, names, { maxDistance: 2 });
-  const advice = meant ? `Did you mean ${meant}?` : `Expected ${names.join(', ')}.`;
-  fail(process.env, new Error(`Unknown command ${JSON.stringify(word)}. ${advice}`), 2);
-}
-await program.parseAsync().catch((error: unknown) => {
+const given = process.argv.slice(2);
+// Commander would take a misspelled command for an argument of its default command.
+const isDefault = !/^(?:[^-]|-h$|--help$|-V$|--version$)/.test(given[0] ?? '');
+const words = isDefault ? ['serve', ...given] : given;
+await program.parseAsync(words, { from: 'user' }).catch((error: unknown) => {
   // Commander has printed its own errors, and the help.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   fail(process.env, error);

@@ -156,8 +156,8 @@ describe('a terminal', () => {
 
 describe('a command that is mistyped', () => {
   it.each([
-    [['server'], 'Unknown command "server". Did you mean serve?\n'],
-    [['nothing'], /^Unknown command "nothing"\. Expected .*serve/],
+    [['server'], "error: unknown command 'server'\n(Did you mean serve?)\n"],
+    [['nothing'], "error: unknown command 'nothing'\n"],
     [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
     [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],
     [['keys', 'accounts', '--database-url'], /DATABASE_URL=…/],
