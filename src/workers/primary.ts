@@ -37,25 +37,24 @@ export interface RunningGateway<Options = unknown> {
   stop(force: AbortSignal): Promise<void>;
 }
 
-/** Options of `Supervisor`. */
-interface SupervisorOptions extends AdminOptions {
-  /** The number of workers. */
-  readonly workers: number;
-  readonly shutdownGraceMs: number;
-}
+/** The settings of a supervisor; `workers` is their number. */
+type SupervisorOptions = AdminOptions & Readonly<Record<'workers' | 'shutdownGraceMs', number>>;
 
 /**
  * Serves from several processes that share the public port, with one admin port for all of them. A
  * worker that exits, or does not respond, is replaced.
  */
-export class Supervisor {
+export class Supervisor implements RunningGateway {
+  /** Empty until a worker has served. */
+  url = '';
+  adminUrl: string | undefined;
+  readonly checkReady = checkAnyReady;
+  readonly reload = reloadAll;
   readonly #options: SupervisorOptions;
   readonly #telemetry: Telemetry;
   readonly #metrics = new WorkerMetrics();
   readonly #serving = new Set<Worker>();
   #admin: Listener | undefined;
-  /** The base address, once a worker has served. */
-  #url: string | undefined;
   #failedStarts = 0;
   #isStopping = false;
 
@@ -71,21 +70,16 @@ export class Supervisor {
    * @throws if the first worker cannot start (it logs the reason itself), or if the admin port is
    *   not available.
    */
-  async start(): Promise<RunningGateway> {
+  async start(): Promise<this> {
     const health = createHealth(checkAnyReady, () => this.#isStopping);
     const requests = openRequests(createEnvironment(this.#telemetry));
     this.#admin = await listenAdmin(requests, this, health, this.#options);
+    this.adminUrl = this.#admin?.url;
     // The first worker starts alone: it migrates the database, and a failed start is logged once.
     await this.#startWorker();
     const others = Array.from({ length: this.#options.workers - 1 }, () => this.#startWorker());
     await Promise.all(others);
-    return {
-      url: this.#url ?? '',
-      adminUrl: this.#admin?.url,
-      checkReady: checkAnyReady,
-      reload: reloadAll,
-      stop: (force) => this.stop(force),
-    };
+    return this;
   }
 
   /**
@@ -96,7 +90,7 @@ export class Supervisor {
     return new Promise((resolve, reject) => {
       this.#keepRunning(resolve).catch((error) => {
         // Once one serves, an unexpected error ends the primary.
-        if (this.#url !== undefined) throw error;
+        if (this.url !== '') throw error;
         reject(error);
       });
     });
@@ -110,7 +104,7 @@ export class Supervisor {
       worker.once('message', (message: WorkerMessage) => {
         if (!('url' in message)) return;
         log.info({ pid }, 'worker is serving');
-        this.#url = message.url;
+        this.url = message.url;
         this.#failedStarts = 0;
         this.#serving.add(worker);
         onStarted();
@@ -120,13 +114,13 @@ export class Supervisor {
         // The fork failed, for example while the program is replaced by another version.
         // A message to one that has just ended fails, too; its exit follows.
         if (!worker.isDead()) return once(worker, 'exit');
-        if (this.#url === undefined) throw error;
+        if (this.url === '') throw error;
         return [error.code];
       });
       const served = this.#serving.delete(worker);
       this.#metrics.keepCounts(worker);
       if (this.#isStopping) return;
-      if (this.#url === undefined) throw new Error('A worker could not be started.');
+      if (this.url === '') throw new Error('A worker could not be started.');
       log.error({ pid, code, signal }, 'worker exited');
       onStarted();
       if (!served) this.#failedStarts++;
