@@ -11,10 +11,8 @@ export const keyCommands: readonly AdministrativeCommand[] = [
     creates: true,
     async work({ keys }, name: string) {
       const json = await keys.createAccount(name);
-      return {
-        text: `Created account ${name}. Create an API key with: ${commandLine(`keys create ${name}`)}\n`,
-        json,
-      };
+      const next = commandLine(`keys create ${name}`);
+      return { text: `Created account ${name}. Create an API key with: ${next}\n`, json };
     },
   },
   {

@@ -116,12 +116,9 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   if (perKey > total) {
     yield `MAX_REQUESTS_IN_FLIGHT_PER_KEY: expected at most MAX_REQUESTS_IN_FLIGHT, which is ${total}; received ${perKey}`;
   }
+  const needsManifest = mode === 'only' || mode === 'audit';
   const required = [
-    [
-      'PERSISTED_DOCUMENTS_FILE',
-      mode === 'only' || mode === 'audit',
-      `PERSISTED_DOCUMENTS is ${mode}`,
-    ],
+    ['PERSISTED_DOCUMENTS_FILE', needsManifest, `PERSISTED_DOCUMENTS is ${mode}`],
     ['ADMIN_PORT', env['ADMIN_HOST'], 'ADMIN_HOST is set'],
     ['TLS_CERT_FILE', values.TLS_KEY_FILE, 'TLS_KEY_FILE is set'],
     ['TLS_KEY_FILE', values.TLS_CERT_FILE, 'TLS_CERT_FILE is set'],
