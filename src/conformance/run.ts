@@ -29,15 +29,9 @@ export interface ServiceUnderCheck {
 /** A check and its finding. */
 export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
-/** The service could not be checked: it did not respond, or it refused the API key. */
-export class NotCheckedError extends Error {
-  override readonly name = 'NotCheckedError';
-}
-
 /**
  * Checks a service against the contract, one check at a time.
- * @throws NotCheckedError if the first request gets no response, or a 401; UnauthenticatedError if the
- *   API key is not a valid bearer token.
+ * @throws if it could not be checked: the API key is malformed or refused, or there is no response.
  */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, idempotency, timeoutMs } = options;
@@ -84,17 +78,15 @@ async function openService(baseUrl: URL, send: Send): Promise<CheckedService> {
     const response = await send('listPets', { search: '?limit=100' });
     const { href } = baseUrl;
     if (response.status === 401) {
-      throw new NotCheckedError(
-        `${href} refused the API key (401). Check the key and the base URL.`,
-      );
+      throw new Error(`${href} refused the API key (401). Check the key and the base URL.`);
     }
     if (response.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
-      throw new NotCheckedError(`${href} has no /pets (404). Does the base URL lack /v1?`);
+      throw new Error(`${href} has no /pets (404). Does the base URL lack /v1?`);
     }
     return { send, animals: expectPets(response, 100) };
   } catch (error) {
     if (error instanceof BackendUnavailableError) {
-      throw new NotCheckedError(`${baseUrl.href} could not be reached: ${error.message}.`);
+      throw new Error(`${baseUrl.href} could not be reached: ${error.message}.`);
     }
     // The checks of the list report what is wrong with it.
     if (error instanceof InvalidResponseError) return { send, animals: [] };
