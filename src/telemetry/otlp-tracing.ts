@@ -28,7 +28,6 @@ import {
   parseTraceparent,
   type Sampling,
   type TracedHead,
-  type TraceHeaders,
   type Tracing,
   traceHeaders,
 } from './trace.ts';
@@ -192,7 +191,7 @@ function attributesOfQuery(query: string, databaseUrl: string): Attributes {
   };
 }
 
-function headersOf(span: Span): TraceHeaders {
+function headersOf(span: Span) {
   const { traceId, spanId, traceFlags, traceState } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, '0');
   return traceHeaders(`00-${traceId}-${spanId}-${flags}`, traceState?.serialize());

@@ -9,17 +9,6 @@ export interface TracedHead {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the trace of a request shows of its end. */
-export interface EndedRequest {
-  readonly requestId: string;
-  readonly status: number;
-  readonly route: string | undefined;
-  readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
-  readonly codes: readonly string[];
-  readonly identity: CallerIdentity | undefined;
-  readonly firstPartMs: number | undefined;
-}
-
 /** Starts the traces of requests. */
 export interface Tracing extends AsyncDisposable {
   /** Whether requests without trace headers are traced, too. */
@@ -34,14 +23,18 @@ export interface Sampling {
   readonly tracesSamplerArg: number;
 }
 
-/** The headers of W3C Trace Context. */
-export type TraceHeaders = Readonly<{ traceparent: string; tracestate?: string }>;
-
 /** The trace of one request. */
 export interface RequestTrace extends CallerTrace {
   readonly traceId: string | undefined;
-  /** Ends the trace. */
-  end(request: EndedRequest): void;
+  end(request: {
+    readonly requestId: string;
+    readonly status: number;
+    readonly route: string | undefined;
+    readonly operation: { readonly type: string; readonly name: string | undefined } | undefined;
+    readonly codes: readonly string[];
+    readonly identity: CallerIdentity | undefined;
+    readonly firstPartMs: number | undefined;
+  }): void;
 }
 
 /** Version 00, or a later one with at most 256 more characters; ff is not valid. */
@@ -64,7 +57,7 @@ export function parseTraceparent(header: string | undefined) {
  * analyzes its version (section 3.2.4). `tracestate` is dropped unless it is printable and has at most
  * 512 characters, which must be propagated (W3C Trace Context, section 3.3.1.5).
  */
-export function traceHeaders(traceparent: string, tracestate: string | undefined): TraceHeaders {
+export function traceHeaders(traceparent: string, tracestate?: string): Record<string, string> {
   return tracestate && /^[\t\x20-\x7e]{1,512}$/.test(tracestate)
     ? { traceparent, tracestate }
     : { traceparent };
