@@ -13,7 +13,6 @@ export interface CommandResult {
 
 /** A command that works on the built-in backend's database. */
 export interface AdministrativeCommand {
-  /** The name with its arguments. */
   readonly usage: string;
   readonly description: string;
   /** The flags of each option, its description, and its default. */
@@ -24,10 +23,7 @@ export interface AdministrativeCommand {
   work(administration: Administration, ...args: unknown[]): Promise<CommandResult | undefined>;
 }
 
-/**
- * Opens the configured database, runs the work, closes the database and prints the result.
- * @throws if a REST service is configured, because the command needs the built-in backend.
- */
+/** Does the work on the configured database. @throws as `readBuiltinConfig` does. */
 export async function administer(
   env: Environment,
   { work, creates }: Pick<AdministrativeCommand, 'work' | 'creates'>,

@@ -5,10 +5,7 @@ import type { createLog } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 
-/**
- * Creates a function that reads the configuration again, once `starting` has resolved, and puts into
- * effect what needs no restart. It rejects, and changes nothing, if anything is invalid.
- */
+/** Returns a function that reads the configuration again, or changes nothing if it is invalid. */
 export function createReload(
   env: Environment,
   starting: Promise<RunningGateway<Config>>,
@@ -31,10 +28,7 @@ export function createReload(
   };
 }
 
-/**
- * Calls `reload` on each SIGHUP, one after the other, and logs what became of it. Calls `stop` if the
- * signal is sent because the terminal was closed.
- */
+/** Reloads on each SIGHUP, one after the other, and logs it. Stops if the terminal was closed. */
 export function reloadOnHangup(
   env: Environment,
   log: ReturnType<typeof createLog>,

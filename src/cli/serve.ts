@@ -30,10 +30,7 @@ import { formatTable } from './table.ts';
 /** The configuration, and what a worker adds to it. */
 type ServeOptions = Config & Pick<ListenOptions, 'waitForPortRelease'>;
 
-/**
- * Runs the gateway until the first SIGTERM or SIGINT, and then exits; a second signal ends the wait
- * for requests in flight. SIGHUP reads files again. With `printConfig`, only prints the configuration.
- */
+/** Runs the gateway until SIGTERM or SIGINT; a second one ends the wait for requests in flight. */
 export async function runServe(
   env: Environment,
   { printConfig }: { readonly printConfig?: true },
@@ -90,11 +87,7 @@ export async function runServe(
   process.exit(force.signal.aborted ? 1 : 0);
 }
 
-/**
- * Calls `first` on the first signal and `again` on later ones, without duplicates: when a terminal
- * or supervisor signals the whole process group, npm forwards the signal that the gateway has
- * already received.
- */
+/** Ignores a signal that npm repeats, because the whole process group has already received it. */
 function onSignals(env: Environment, first: () => void, again: () => void): void {
   const duplicateMs = env['npm_lifecycle_event'] === undefined ? 0 : 500;
   let signalledAt: number | undefined;
@@ -144,7 +137,6 @@ function describeListenError(
   return new Error(`${name}: expected an address of this machine, received ${address}: ${message}`);
 }
 
-/** Reads the certificate to serve with, if there is one. @throws as `readTlsFiles` does. */
 function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
   if (tlsCertFile === undefined) return undefined;
   return readTlsFiles('TLS', { certFile: tlsCertFile, keyFile: tlsKeyFile });

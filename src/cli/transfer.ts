@@ -5,10 +5,7 @@ import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
 import type { Environment } from '../config/environment.ts';
 import { type CommandResult, readBuiltinConfig } from './administer.ts';
 
-/**
- * Imports JSON Lines from a file, or from standard input if the path is `-`: all lines or none.
- * @throws an error with the number of the first invalid line; the system error if there is no file.
- */
+/** Imports a file of JSON Lines, or standard input if the path is `-`: all lines or none. */
 export async function importFrom(
   administration: Administration,
   kind: 'pets' | 'orders',
@@ -43,10 +40,7 @@ export async function exportTo(
   await pipeline(administration.exportLines(kind), process.stdout, { end: false });
 }
 
-/**
- * Backs up the configured SQLite database to a new file. It does not migrate the database, because one
- * backs up before an upgrade. @throws if there is nothing to back up, or if the file exists.
- */
+/** Backs up the SQLite database, without migrating it: one backs up before an upgrade. */
 export async function backUpTo(env: Environment, file: string): Promise<CommandResult> {
   const megabytes = (bytes: number) => Math.round(bytes / 1e6);
   const { databaseUrl } = readBuiltinConfig(env);
@@ -65,10 +59,7 @@ function showProgress(count: number, unit: 'records' | 'MB', part: number | unde
   process.stderr.write(`\r${bar}${count.toLocaleString('en')} ${unit}${part === 1 ? '\n' : ''}`);
 }
 
-/**
- * Splits input into lines at newlines only; `readline` also splits at Unicode separators, which JSON
- * strings may contain. A line that is too long is cut after `maxLineBytes`, and then refused.
- */
+/** Splits at newlines, but not at the other separators of `readline`, which JSON may contain. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -79,6 +70,7 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
       start = end + 1;
     }
     rest = rest.subarray(start);
+    // This cut line is refused.
     if (rest.byteLength > maxLineBytes) yield rest;
   }
   yield rest;

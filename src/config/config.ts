@@ -27,11 +27,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/**
- * Reads the configuration from an environment such as `process.env`; an empty variable counts as
- * unset.
- * @throws ConfigError that lists every invalid variable, its value and what is accepted.
- */
+/** Reads an environment such as `process.env`. @throws ConfigError that lists every problem. */
 export function loadConfig(given: Environment) {
   const problems: string[] = [];
   const env = readFiles(given, problems);
@@ -70,7 +66,6 @@ export function requireTls({ tlsCertFile, unknownVariables: unknown }: Config): 
   );
 }
 
-/** Parses all variables. @throws ConfigError if any is invalid, or contradicts another. */
 function readValues(env: Environment, problems: string[]): Values {
   const read = ([name, { parse, accepts, isSecret }]: [string, Variable]) => {
     const text = textOf(env, name);
@@ -143,7 +138,6 @@ function* contradictions(values: Values, env: Environment): Generator<string> {
   }
 }
 
-/** Returns the variable with the base URL of the REST service; undefined for the built-in backend. */
 function baseUrlVariable(values: Values) {
   const { PETSTORE_ENVIRONMENT: environment } = values;
   if (environment === 'staging') return 'PETSTORE_STAGING_BASE_URL';
@@ -158,7 +152,6 @@ function tracesUrlOf(values: Values): URL | undefined {
   return own ?? (base && new URL(`${base.href.replace(/\/+$/, '')}/v1/traces`));
 }
 
-/** Returns the settings of a section. */
 function settingsOf<const Section extends string>(
   section: Section,
   values: Values,

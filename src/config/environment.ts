@@ -20,11 +20,7 @@ export function defaultOf(env: Environment, name: string): string | undefined {
   return fallback((other) => textOf(env, other) || defaultOf(env, other) || '');
 }
 
-/**
- * Returns the environment with the variables in its `CONFIG_FILE`, and the values of secrets whose
- * files it names, such as `DATABASE_URL_FILE`. Adds what is wrong with a file to `problems`, without
- * its content.
- */
+/** Adds what `CONFIG_FILE` and the files of secrets contain. No problem repeats their content. */
 export function readFiles(given: Environment, problems: string[]): Environment {
   const env = { ...readConfigFile(given['CONFIG_FILE'], problems) };
   for (const [name, text] of Object.entries(given)) if (text) env[name] = text;
@@ -90,11 +86,7 @@ export function needRestart(started: Environment, now: Environment): string[] {
   return changed.map(([name]) => name);
 }
 
-/**
- * Lists the variables that are probably misspelled, such as `LOG_LVL`, with those that were meant,
- * and all `PETSTORE_`, `TLS_` and `OTEL_` ones that have no effect, without those that Kubernetes sets for a
- * service named `petstore…`. Leaves out the values, which may be secrets.
- */
+/** Lists probable misspellings, and other `PETSTORE_`, `TLS_` and `OTEL_` names without effect. */
 export function unknownVariables(env: Environment): string[] {
   // check-service reads PETSTORE_API_KEY.
   const known = [...documentedVariables().map(([name]) => name), 'PETSTORE_API_KEY'];
@@ -110,10 +102,7 @@ export function unknownVariables(env: Environment): string[] {
   });
 }
 
-/**
- * The variables that Kubernetes and Docker links set for a service, those that OpenTelemetry's exporter
- * reads itself, and its variables for metrics and logs.
- */
+/** Variables of Kubernetes, Docker links and OpenTelemetry that have an effect elsewhere. */
 const ofOthers =
   /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?$|^OTEL_(?:SERVICE_NAME|(?:.*_)?(?:METRICS?|LOGS?|BLRP)_.*|EXPORTER_OTLP_(?:TRACES_)?(?:HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_(?:CERTIFICATE|KEY)))$/;
 

@@ -158,9 +158,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * The headers that can't be forwarded: of the credential and cookies, of one connection (RFC 9110,
- * section 7.6.1), those that a proxy sets, which the client can forge, an idempotency key, which would be the
- * same for all root fields, and those that the gateway sets or that would change the kind of response.
+ * Headers that can't be forwarded: of the credential, of a connection (RFC 9110, section 7.6.1),
+ * of proxies, which clients can forge, and those that the gateway sets or interprets.
  */
 const ownHeaders =
   /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|forwarded|via|x-real-ip|idempotency-key|(?:x-forwarded|proxy|content|if)-.*)$/;

@@ -180,10 +180,7 @@ export const variables = {
   },
 } as const satisfies Record<string, Variable>;
 
-/**
- * Returns every variable that the gateway reads, with the files of secrets. `--help` is generated from
- * it, and docs/configuration.md from the list above.
- */
+/** Returns every variable that the gateway reads, with the files of secrets. */
 export function documentedVariables(): [string, Variable][] {
   return Object.entries<Variable>(variables).flatMap(([name, variable]) => {
     const meaning = `file that contains \`${name}\`, instead of that variable`;

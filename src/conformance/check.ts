@@ -22,10 +22,7 @@ export interface Check {
   readonly id: string;
   readonly operation: OperationId;
   readonly rule: string;
-  /**
-   * Resolves to what a service did that follows the rule, or to another finding.
-   * @throws PetStoreError, which fails the check.
-   */
+  /** Resolves to what was right, or another finding. @throws PetStoreError, which fails it. */
   readonly run: (service: CheckedService) => Promise<string | Finding>;
 }
 
@@ -35,10 +32,7 @@ export function check(id: string, operation: OperationId, rule: string, run: Che
   return { id, operation, rule: `${method} ${path}${rule}`, run };
 }
 
-/**
- * Requires something of a service. The problem contains the expected and the received value.
- * @throws InvalidResponseError with the problem.
- */
+/** Requires something. @throws InvalidResponseError with the expected and the received value. */
 export function requireThat(isMet: boolean, problem: string): asserts isMet {
   if (!isMet) throw new InvalidResponseError(problem);
 }

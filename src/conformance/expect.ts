@@ -62,10 +62,7 @@ export function describe(response: ServiceResponse): string {
   }
 }
 
-/**
- * Parses the JSON body of a response, int64-exact.
- * @throws InvalidResponseError unless the body is `application/json` in UTF-8, without an encoding.
- */
+/** Parses a body. @throws InvalidResponseError unless it is JSON in UTF-8 without an encoding. */
 export function readResponseJson({ headers, body }: ServiceResponse): unknown {
   const encoding = headers['content-encoding'] ?? '';
   const encoded = `content-encoding: expected none, received ${shown(encoding)}`;

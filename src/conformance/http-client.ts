@@ -13,7 +13,6 @@ export interface ServiceRequest {
   readonly search?: string;
   /** The key to send instead of the valid one; `null` omits the `Authorization` header. */
   readonly apiKey?: string | null;
-  /** Sent unchanged. */
   readonly body?: string;
   /** The media type of the body, JSON by default; `null` omits the `Content-Type` header. */
   readonly contentType?: string | null;
@@ -25,16 +24,10 @@ export interface ServiceRequest {
 export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
   Pick<IncomingMessage, 'headers'> & { readonly body: Uint8Array };
 
-/**
- * Sends one request of an operation, by default with the valid key.
- * @throws BackendUnavailableError if there is no complete response.
- */
+/** Sends a request, by default with the valid key. @throws BackendUnavailableError if it fails. */
 export type Send = (operation: OperationId, request?: ServiceRequest) => Promise<ServiceResponse>;
 
-/**
- * Creates a client with a valid key for the services at these base URLs. A complete response must
- * arrive within `timeoutMs`. Redirects are not followed.
- */
+/** Creates a client with a valid key. Redirects are not followed. */
 export function createSend(
   baseUrls: Readonly<Record<Operation['service'], URL | undefined>>,
   apiKey: string,

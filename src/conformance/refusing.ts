@@ -3,13 +3,9 @@ import { type Check, type CheckedService, check, info } from './check.ts';
 import { describe, expectError, expectStatus } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
 
-/** Returns the request that a service must refuse. */
 type Refused = (service: CheckedService) => ServiceRequest;
 
-/**
- * Checks that a service refuses a request with this status. The contract specifies the body of the
- * error for animals, no status for orders, and no body for messages.
- */
+/** Checks a refusal. The contract has no status for orders, and no Error body for messages. */
 export function refusing(
   id: string,
   operation: OperationId,

@@ -18,9 +18,7 @@ export interface ServiceUnderCheck {
   readonly apiKey: string;
   /** If undefined, messages are not checked. */
   readonly messagesBaseUrl?: URL | undefined;
-  /** Whether to send POST requests too. */
   readonly write: boolean;
-  /** Whether to check that it honours `Idempotency-Key`. */
   readonly idempotency?: boolean;
   /** Time limit for one response, in milliseconds. */
   readonly timeoutMs: number;
@@ -29,10 +27,7 @@ export interface ServiceUnderCheck {
 /** A check and its finding. */
 export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
-/**
- * Checks a service against the contract, one check at a time.
- * @throws if it could not be checked: the API key is malformed or refused, or there is no response.
- */
+/** Runs all checks. @throws if there is no response, or the API key is malformed or refused. */
 export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
   const { apiKey, baseUrl, messagesBaseUrl, write, idempotency, timeoutMs } = options;
   readBearer(`Bearer ${apiKey}`);

@@ -1,7 +1,4 @@
-/**
- * Creates labels for values that clients choose: the first `max` values get their own, all others share
- * the label `other`. A missing value has the label `absent`.
- */
+/** Labels the first `max` values as they are, others as `other`, and a missing one as `absent`. */
 export function createLabels(max: number, absent: string) {
   const values = new Set<string>();
   /** Returns the label of a value; without `admits`, a new value does not get its own. */

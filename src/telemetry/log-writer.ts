@@ -8,10 +8,7 @@ const maxBufferedLength = 16 * 1024 * 1024;
 /** A pipe writes this many bytes at once or not at all. */
 const atomicLength = 4096;
 
-/**
- * Opens a writer to a file descriptor: formatted for people on a terminal, otherwise JSON in
- * blocks. While writes fail, as on a full disk, new lines are dropped; `onDrop` counts each.
- */
+/** Opens a writer of text to a terminal, or of JSON in blocks. It drops lines while writes fail. */
 export function openLogWriter(fd: number, isTTY: boolean, isShared: boolean, onDrop: () => void) {
   const blockLength = isTTY ? 1 : isShared ? 3072 : 16_384;
   let collected = '';

@@ -11,11 +11,7 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
 /** The members of an entry that contain a key, also one level below. */
 const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
 
-/**
- * Creates a log with the lowest level to write, one of pino's or `silent`, and a writer of lines. Keys
- * are removed from every entry. Errors are written with name, message and code; `debug` and `trace` add
- * the stack, which contains file paths.
- */
+/** Creates a log without keys. Stacks, which contain file paths, need `debug` or `trace`. */
 export function createLog(
   level: string,
   writer: { write(line: string): void },

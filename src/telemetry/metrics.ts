@@ -30,9 +30,7 @@ export class Metrics {
   readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #limits: LimitState[] = [];
 
-  /** The label `operation` of names that clients choose. */
   readonly operationLabel = createLabels(100, 'anonymous');
-  /** The label `client`. */
   readonly clientLabel = createLabels(50, 'unknown');
   /** The label `field` of `contractDrift` for unknown members of responses. */
   readonly memberLabel = createLabels(20, 'other');
@@ -204,7 +202,6 @@ export class Metrics {
     const registers = [this.#registry];
     const options = { name, help, labelNames, registers, aggregator, collect };
     const gauge: Gauge<string> = new Gauge<string>(options);
-    /** Adds a value to every scrape. */
     return (...value: (typeof values)[number]) => void values.push(value);
   }
 
@@ -236,7 +233,6 @@ export class Metrics {
     this.#gauge('petstore_ready', help, [], 'max')({}, () => Number(isReady()));
   }
 
-  /** Returns all metrics as data. */
   async snapshot(): Promise<MetricsSnapshot> {
     const metrics = await this.#registry.getMetricsAsJSON();
     // The text format appends `_total` to counters, and the default metrics already end with it.

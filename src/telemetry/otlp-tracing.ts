@@ -38,12 +38,7 @@ const lastExportMs = 1000;
 /** Maximum length of a path in a trace, in characters. */
 const maxPathLength = 256;
 
-/**
- * Sends spans in batches to the endpoint: one per request, REST call and query, as
- * OpenTelemetry's semantic conventions name them. Its own OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES
- * describe the process.
- * If an export fails, its spans are lost; only the first failure in a row is logged.
- */
+/** Sends spans as OpenTelemetry's conventions name them. A failed export loses its spans. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
   let isFailing = false;

@@ -3,10 +3,7 @@ import { styleText } from 'node:util';
 /** Whether to show colours, which `NO_COLOR` turns off. */
 const terminal = { stream: process.stderr };
 
-/**
- * Formats a log line as time, level, message and `name=value`, the ids last, with control characters
- * escaped. What went wrong is coloured.
- */
+/** Formats a log line as time, level, message and `name=value`. What went wrong is coloured. */
 export function formatForTerminal(line: string): string {
   const { level, time, msg, requestId, traceId, ...rest } = JSON.parse(line);
   const details = Object.entries({ ...rest, requestId, traceId })

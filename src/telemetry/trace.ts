@@ -41,11 +41,7 @@ export interface RequestTrace extends CallerTrace {
 const traceparentHeader =
   /^(?!ff|00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-[ -~]{0,256})?$/;
 
-/**
- * Parses the first fields of a `traceparent` header of any version, of whose flags only the sampled
- * one is known (W3C Trace Context, section 3.2.4). Returns undefined if it is malformed or an id is
- * all zeros.
- */
+/** Parses the fields that all versions have (W3C Trace Context, section 3.2.4). */
 export function parseTraceparent(header: string | undefined) {
   const [, traceId = '', spanId = '', flags = ''] = traceparentHeader.exec(header ?? '') ?? [];
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId)) return undefined;
@@ -54,8 +50,7 @@ export function parseTraceparent(header: string | undefined) {
 
 /**
  * Returns the headers to forward: `traceparent` unchanged, because only a service that adds a span
- * analyzes its version (section 3.2.4). `tracestate` is dropped unless it is printable and has at most
- * 512 characters, which must be propagated (W3C Trace Context, section 3.3.1.5).
+ * analyzes its version, and `tracestate` unless it is too long to propagate (section 3.3.1.5).
  */
 export function traceHeaders(traceparent: string, tracestate?: string): Record<string, string> {
   return tracestate && /^[\t\x20-\x7e]{1,512}$/.test(tracestate)

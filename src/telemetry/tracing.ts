@@ -14,10 +14,7 @@ const passThrough: Tracing = {
   async [Symbol.asyncDispose]() {},
 };
 
-/**
- * Opens tracing to an OTLP/HTTP endpoint such as `http://collector:4318/v1/traces`. Without one,
- * OpenTelemetry is not loaded, and trace headers are only forwarded.
- */
+/** Opens tracing to an OTLP/HTTP endpoint. Without one, it only forwards trace headers. */
 export async function openTracing(
   endpoint: URL | undefined,
   log: Log,

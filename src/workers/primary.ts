@@ -27,7 +27,6 @@ const timeouts = { reply: 1500, reload: 10_000, exit: 1000 };
 export interface RunningGateway<Options = unknown> {
   /** The base address, such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** The base address of the admin port. */
   readonly adminUrl: string | undefined;
   /** Rejects with the reason if the backend is not available. */
   checkReady(): Promise<void>;
@@ -40,10 +39,7 @@ export interface RunningGateway<Options = unknown> {
 /** The settings of a supervisor; `workers` is their number. */
 type SupervisorOptions = AdminOptions & Readonly<Record<'workers' | 'shutdownGraceMs', number>>;
 
-/**
- * Serves from several processes that share the public port, with one admin port for all of them. A
- * worker that exits, or does not respond, is replaced.
- */
+/** Serves from several processes with one public and one admin port; replaces those that fail. */
 export class Supervisor implements RunningGateway {
   /** Empty until a worker has served. */
   url = '';
@@ -65,11 +61,7 @@ export class Supervisor implements RunningGateway {
     cluster.schedulingPolicy = cluster.SCHED_NONE;
   }
 
-  /**
-   * Resolves when one worker serves, and each other one serves or has failed to start once.
-   * @throws if the first worker cannot start (it logs the reason itself), or if the admin port is
-   *   not available.
-   */
+  /** Resolves once each worker serves or has failed once. @throws if the first one fails. */
   async start(): Promise<this> {
     const health = createHealth(checkAnyReady, () => this.#isStopping);
     const requests = openRequests(createEnvironment(this.#telemetry));
@@ -82,10 +74,7 @@ export class Supervisor implements RunningGateway {
     return this;
   }
 
-  /**
-   * Starts a worker and replaces it whenever it exits. Resolves once it serves, or has exited.
-   * @throws if it exits and no worker has ever served.
-   */
+  /** Keeps a worker running. Resolves once it serves or exits. @throws if none has ever served. */
   #startWorker(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#keepRunning(resolve).catch((error) => {

@@ -14,7 +14,6 @@ export class WorkerMetrics {
     if (!worker.isDead()) this.#live.set(worker, snapshot);
   }
 
-  /** Keeps the counts of a worker that has exited. */
   keepCounts(worker: Worker): void {
     const last = (this.#live.get(worker) ?? []).filter(({ type }) => type !== 'gauge');
     this.#live.delete(worker);
@@ -22,9 +21,8 @@ export class WorkerMetrics {
   }
 
   /**
-   * Returns the metrics of all workers as one scrape, with the primary's counts and states: counters and
-   * histograms are summed, the worst state of a circuit and of the configuration is kept, and the
-   * event-loop lag is averaged.
+   * Returns the metrics of all workers, with the primary's counts: sums, the worst state of
+   * circuits and of the configuration, and the average event-loop lag.
    */
   async scrape(primary: Metrics) {
     const workers = [...this.#live.values(), await this.#exited];

@@ -1,11 +1,7 @@
 import cluster from 'node:cluster';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/**
- * A message from the primary to a worker. All but `stop` are requests, and need a reply with the same
- * id: `metrics` returns a snapshot, and the others reject with the reason if the worker is not ready,
- * or could not read the configuration again.
- */
+/** A message from the primary to a worker. All but `stop` need a reply with the same id. */
 export type PrimaryMessage =
   | { readonly type: 'stop' }
   | { readonly type: 'ping' | 'metrics' | 'readiness' | 'reload'; readonly id: number };
@@ -22,9 +18,8 @@ const releaseTimeoutMs = 1000;
 export const workerOptions = { adminPort: undefined, waitForPortRelease };
 
 /**
- * Resolves when the primary has closed its handle of the port, which it does before it sends
- * `stop`. If workers closed theirs first, connections that arrive before the primary's is closed
- * would never be accepted.
+ * Resolves when the primary has closed its handle of the port. If workers closed theirs first,
+ * connections that arrive in between would never be accepted.
  */
 function waitForPortRelease(): Promise<void> {
   return new Promise((resolve) => {
@@ -41,10 +36,7 @@ function waitForPortRelease(): Promise<void> {
   });
 }
 
-/**
- * Reports to the primary that this worker is serving, and handles its messages. node:cluster ends
- * the worker when the primary is gone.
- */
+/** Reports that this worker is serving, and handles messages. It ends when the primary is gone. */
 export function connectToPrimary(
   { url, checkReady }: { readonly url: string; checkReady(): Promise<void> },
   metrics: Metrics,
