@@ -53,10 +53,8 @@ function administrative(
   { description, options = [], ...rest }: Omit<AdministrativeCommand, 'usage'>,
 ): void {
   command.description(description).option('--json', 'print the result as JSON');
-  for (const [flags, meaning, standard] of options) {
-    const option = command.createOption(flags, meaning);
-    if (flags.endsWith('<duration>')) option.argParser(parseDuration);
-    command.addOption(option.default(standard && parseDuration(standard), standard));
+  for (const [flags, meaning] of options) {
+    command.option<unknown>(flags, meaning, flags.endsWith('<duration>') ? parseDuration : String);
   }
   command.action(() => {
     const given = command.opts();

@@ -15,8 +15,8 @@ export interface CommandResult {
 export interface AdministrativeCommand {
   readonly usage: string;
   readonly description: string;
-  /** The flags of each option, its description, and its default. */
-  readonly options?: readonly (readonly [flags: string, description: string, standard?: string])[];
+  /** The value of a `<duration>` is in milliseconds. */
+  readonly options?: readonly (readonly [flags: string, description: string])[];
   /** Whether it may create a database in a file. */
   readonly creates?: true;
   /** The work, with the command's arguments and options. */

@@ -53,8 +53,8 @@ export const keyCommands: readonly AdministrativeCommand[] = [
   {
     usage: 'rotate <key-id>',
     description: 'create an API key with the label and lifetime of another one, which expires',
-    options: [['--overlap <duration>', 'how long the old key stays valid', '24h']],
-    async work({ keys }, id: string, { overlap }: { overlap: number }) {
+    options: [['--overlap <duration>', 'how long the old key stays valid; 24h by default']],
+    async work({ keys }, id: string, { overlap = 86_400_000 }: { overlap?: number }) {
       const json = await keys.rotate(id, overlap);
       const replaced = `It replaces key ${id}, which expires at ${json.replaces.expiresAt}.`;
       return { text: `${describeNewKey(json)}${replaced}\n`, json };
