@@ -2,7 +2,6 @@ import {
   baseUrl,
   databaseUrl,
   headerNames,
-  hostList,
   matching,
   oneOf,
   onOff,
@@ -69,7 +68,10 @@ export const backendVariables = {
     meaning: 'proxy for calls to a REST service with an `https:` URL; also as `https_proxy`',
   },
   NO_PROXY: {
-    ...setting('rest.noProxy', hostList),
+    ...setting('rest.noProxy', {
+      accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
+      parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
+    }),
     meaning: 'hosts to reach without a proxy, with their subdomains; also as `no_proxy`',
   },
   COALESCE_READS: {

@@ -1,4 +1,4 @@
-import { oneOf, onOff, onOffOrKeys, paths } from './kinds.ts';
+import { listOf, oneOf, onOff, onOffOrKeys, reloaded } from './kinds.ts';
 import { inDevelopment, limit, setting, type Variable } from './variable.ts';
 
 /** Which documents are executed, and what is shown of the schema. */
@@ -23,7 +23,7 @@ export const graphqlVariables = {
       '`allow`: accept documents by their hash or as text; `audit`: the same, and log the documents that `only` would refuse; `only`: accept persisted documents only',
   },
   PERSISTED_DOCUMENTS_FILE: {
-    ...setting('persistedDocuments.files', paths),
+    ...setting('persistedDocuments.files', reloaded(listOf('paths of JSON files', Boolean))),
     meaning: "manifests of persisted documents, in the format of codegen's client preset or Apollo",
   },
   MAX_TOKENS: limit('operationLimits.maxTokens', '1000', 'number of tokens in a GraphQL document'),

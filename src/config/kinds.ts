@@ -52,9 +52,6 @@ export const databaseUrl = {
   parse: (text: string) => database.parse(text.replace(/^file:\/\/(?:localhost)?(?=\/)/, 'file:')),
 };
 
-/** Paths of JSON files. */
-export const paths = reloaded(listOf('paths of JSON files', Boolean));
-
 /** The URL of a Redis server. */
 export const redisUrl = {
   accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
@@ -85,22 +82,8 @@ const names = listOf(
 /** Names of headers, in lower case. */
 export const headerNames = { ...names, parse: (text: string) => names.parse(text.toLowerCase()) };
 
-/** Hosts that need no proxy. */
-export const hostList = {
-  accepts: 'comma-separated host names or IP addresses, each with an optional port, or *',
-  parse: (text: string) => text.split(/[\s,]+/).filter(Boolean),
-};
-
-/** Origins of pages; in development also those of this machine with any port. */
-export const origins = listOf(
-  'origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port',
-  (origin) =>
-    everyPort.test(origin) ||
-    (/^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin),
-);
-
-/** Different items, each of which is valid. */
-function listOf(items: string, isValid: (item: string) => boolean) {
+/** Different items, separated by commas, each of which is valid. */
+export function listOf(items: string, isValid: (item: string) => boolean) {
   return {
     accepts: `comma-separated ${items}`,
     parse(text: string): readonly string[] | undefined {
@@ -163,6 +146,3 @@ export function isLoopback(host: string): boolean {
  */
 const ownHeaders =
   /^(?:authorization|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|range|accept|accept-encoding|x-request-id|traceparent|tracestate|forwarded|via|x-real-ip|idempotency-key|(?:x-forwarded|proxy|content|if)-.*)$/;
-
-/** Matches the origins of this machine with a wildcard port. */
-const everyPort = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/;

@@ -5,10 +5,10 @@ import {
   fraction,
   isLoopback,
   isSocket,
+  listOf,
   matching,
   oneOf,
   onOff,
-  origins,
   pemFile,
   port,
   processes,
@@ -76,7 +76,12 @@ export const variables = {
   },
   ...graphqlVariables,
   CORS_ORIGINS: {
-    ...origins,
+    ...listOf(
+      'origins such as https://shop.example, without wildcards; in development also http://localhost:* for every port',
+      (origin) =>
+        /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/.test(origin) ||
+        (/^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin),
+    ),
     fallback: (textOf) =>
       textOf('DEMO') === 'on' && isLoopback(textOf('HOST')) && !textOf('PETSTORE_ENVIRONMENT')
         ? 'http://localhost:*,http://127.0.0.1:*'
