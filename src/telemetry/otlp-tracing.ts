@@ -35,9 +35,6 @@ import {
 /** The timeout of the last export during shutdown, in milliseconds. */
 const lastExportMs = 1000;
 
-/** Maximum length of a path in a trace, in characters. */
-const maxPathLength = 256;
-
 /** Sends spans as OpenTelemetry's conventions name them. A failed export loses its spans. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
@@ -146,7 +143,7 @@ function attributesOf({ method, path, scheme }: TracedHead): Attributes {
     'http.request.method': known ? method : '_OTHER',
     'http.request.method_original': known ? undefined : method,
     'url.scheme': scheme,
-    'url.path': path.slice(0, maxPathLength),
+    'url.path': path.slice(0, 256),
   };
 }
 
