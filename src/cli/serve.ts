@@ -27,9 +27,6 @@ import { exitOnClosedPipe } from './exit.ts';
 import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
 
-/** The configuration, and what a worker adds to it. */
-type ServeOptions = Config & Pick<ListenOptions, 'waitForPortRelease'>;
-
 /** Runs the gateway until SIGTERM or SIGINT; a second one ends the wait for requests in flight. */
 export async function runServe(
   env: Environment,
@@ -144,7 +141,7 @@ function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
 export async function serve(
-  options: ServeOptions,
+  options: Config & Pick<ListenOptions, 'waitForPortRelease'>,
   telemetry: Telemetry,
 ): Promise<RunningGateway<Config>> {
   const { metrics } = telemetry;

@@ -89,7 +89,6 @@ function readValues(env: Environment, problems: string[]): Values {
   throw new ConfigError(`The configuration has ${count}:\n${list}`);
 }
 
-/** Yields the problems of values that are valid, but not together. */
 function* contradictions(values: Values, env: Environment): Generator<string> {
   const { PERSISTED_DOCUMENTS: mode, PERSISTED_DOCUMENTS_FILE: file } = values;
   const inProduction = values.NODE_ENV === 'production';

@@ -101,7 +101,6 @@ function unspecified(id: string, operation: OperationId, search = ''): Check {
   );
 }
 
-/** Returns the request of an animal that probably exists. */
 function getAny({ animals }: CheckedService): ServiceRequest {
   return { parameter: greatest(animals)?.id ?? '1' };
 }

@@ -214,19 +214,16 @@ export class Metrics {
     this.#refusedRequests.inc({ reason, status }, count);
   }
 
-  /** Adds the state of a limit to every scrape. */
   watchLimit(limit: LimitState): void {
     this.#limits.push(limit);
     this.#limitsUsed({ limit: limit.name }, () => limit.used);
   }
 
-  /** Adds to every scrape whether the store of rate limits is in use. Workers' lowest is kept. */
   watchRateLimitStore(isUp: () => boolean): void {
     const help = '1 if the store of rate limits is in use, 0 if each process limits alone.';
     this.#gauge('petstore_rate_limit_store_up', help, [], 'min')({}, () => Number(isUp()));
   }
 
-  /** Adds to every scrape whether the backend responds. Workers' highest is kept. */
   watchReady(isReady: () => boolean): void {
     const help =
       '1 if the backend responded to the latest check of /readyz or a scrape, otherwise 0.';
