@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnClosedPipe, fail } from './cli/exit.ts';
@@ -13,7 +13,7 @@ process.stdout.on('error', exitOnClosedPipe);
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
-  .exitOverride()
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .configureOutput({
     outputError(text, write) {
       const [, option = '', given] = /unknown option '--([^'=]+)=?(.*)'/.exec(text) ?? [];
@@ -116,12 +116,9 @@ program
     await runCheckService(options).catch((error) => fail(process.env, error, 2));
   });
 
-const given = process.argv.slice(2);
+const words = process.argv.slice(2);
 // Commander would take a misspelled command for an argument of its default command.
-const isDefault = !/^(?:[^-]|-h$|--help$|-V$|--version$)/.test(given[0] ?? '');
-const words = isDefault ? ['serve', ...given] : given;
-await program.parseAsync(words, { from: 'user' }).catch((error: unknown) => {
-  // Commander has printed its own errors, and the help.
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-  fail(process.env, error);
-});
+if (!/^(?:[^-]|-h$|--help$|-V$|--version$)/.test(words[0] ?? '')) words.unshift('serve');
+await program
+  .parseAsync(words, { from: 'user' })
+  .catch((error: unknown) => fail(process.env, error));
