@@ -1,16 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
+import type { KeyedCaller } from '../../keys/api-key.ts';
 import { atEndOfTurn } from '../../limits/end-of-turn.ts';
-import type { PlacedCall } from '../../limits/places.ts';
 import { waitForTurn } from '../../limits/turns.ts';
-import { AwaitedCall, countBytes, releaseBytes } from './awaited-call.ts';
+import type { CallParts, EndedCall, Outcome } from './completion.ts';
 import type { TrackedClient } from './connections.ts';
-import type { Failed, Outcome, Responded } from './outcome.ts';
-import { consequencesOf, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
+import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
 
-const nothing = new Received(0, {});
 /** The reason given to undici, which nobody reads. */
 const ended = new Error('The call has ended');
 
@@ -31,7 +29,23 @@ const ended = new Error('The call has ended');
  * (*) After an outcome: pausing, reading or ended, as its consequences are. When its deadline passes or
  * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
-export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.DispatchHandler {
+export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
+  readonly parts: CallParts;
+  readonly id: string;
+  readonly caller: KeyedCaller;
+  readonly key: KeyedCaller['key'];
+  readonly operation: string;
+  readonly startedAt = performance.now();
+  readonly deadlineAt: number;
+  next: EndedCall['next'];
+  previous: EndedCall['previous'];
+  onEnd: EndedCall['onEnd'];
+  outcome: number | string | undefined;
+  ms = 0;
+  status: number | null = null;
+  bytes = 0;
+  retries = 0;
+  waiters: EndedCall['waiters'] = [];
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -41,11 +55,26 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
   /** When it got its place, as a `performance.now()` timestamp. */
   #placedAt = 0;
   #controller: Dispatcher.DispatchController | undefined;
-  #response = nothing;
+  #response: Received | undefined;
   #timeout: NodeJS.Timeout | undefined;
   /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
-  #leaveTurns: (() => void) | undefined;
+
+  constructor(parts: CallParts) {
+    this.parts = parts;
+    this.id = parts.id;
+    this.caller = parts.caller;
+    this.key = parts.caller.key;
+    this.operation = parts.request.operation;
+    this.deadlineAt = this.startedAt + parts.service.timeoutMs;
+  }
+
+  wait(caller: Caller): Promise<unknown> {
+    caller.calls.push(this);
+    const { promise, resolve, reject } = Promise.withResolvers();
+    this.waiters.push({ caller, resolve, reject });
+    return promise;
+  }
 
   /** Begins an attempt, which is sent when the limits of the origin allow it. */
   start(): void {
@@ -64,7 +93,7 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     if (refusal !== undefined) this.#settle(refusal);
     else {
       this.#state = 'connecting';
-      this.#response = nothing;
+      this.#response = undefined;
       service.origin.pool.dispatch(sent, this);
     }
     return refusal === undefined;
@@ -78,25 +107,22 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     this.#timesSent++;
   }
 
-  onResponseStart(_: unknown, status: number, headers: Responded['headers']): void {
+  onResponseStart(_: unknown, status: number, headers: Received['headers']): void {
     if (status < 200) return;
-    this.#response = new Received(status, headers);
+    const response = new Received(status, headers, this.parts.service.origin, this.key);
+    this.#response = response;
     if (status < 300) return;
-    this.#timeout = setTimeout(() => this.#cutOff(this.#response), errorBodyLimits.timeoutMs);
+    this.#timeout = setTimeout(() => this.#cutOff(response), errorBodyLimits.timeoutMs);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
-    if (this.#state !== 'sent') return;
-    const noMemory = countBytes(this, chunk.byteLength);
-    if (noMemory !== undefined) return void this.#cutOff(noMemory);
-    this.#response.add(chunk);
-    const { status, body } = this.#response;
-    if (status >= 300 && body.byteLength > errorBodyLimits.maxBytes) this.#cutOff(this.#response);
+    const early = this.#state === 'sent' ? this.#response?.add(chunk) : undefined;
+    if (early !== undefined) this.#cutOff(early);
   }
 
   onResponseEnd(): void {
     if (this.client) this.client.wasUsed = true;
-    this.#settle(this.#response);
+    this.#settle(this.#response as Received);
   }
 
   onResponseError(_: unknown, cause: Error): void {
@@ -105,13 +131,12 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
       this.parts.service.origin.places.leave(this.key);
     }
     if (this.#state !== 'connecting' && this.#state !== 'sent') return;
-    if (isMiscounted(this.#response, cause)) return void this.onResponseEnd();
+    if (this.#response && isMiscounted(this.#response, cause)) return void this.onResponseEnd();
     const mayBeStale = this.#timesSent === 1 && this.client?.wasUsed === true;
-    const { status } = this.#response;
+    const status = this.#response?.status ?? 0;
     this.#settle(outcomeOfFailure(cause, this.#state === 'sent', status, mayBeStale));
   }
 
-  /** Settles an attempt early. */
   #cutOff(outcome: Outcome): void {
     this.#settle(outcome);
     this.#controller?.abort(ended);
@@ -124,8 +149,8 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     const wasSent = this.#state === 'sent';
     const hasLeft = settledBy.why === 'clientLeft';
     // An error response is the outcome although it is not complete.
-    const isEnough = wasSent && this.#response.status >= 300 && !hasLeft;
-    const outcome: Outcome = isEnough ? this.#response : settledBy;
+    const received = wasSent && !hasLeft ? this.#response : undefined;
+    const outcome = received && received.status >= 300 ? received : settledBy;
     clearTimeout(this.#timeout);
     if (wasSent || this.#state === 'connecting') {
       service.origin.record(this.key, outcome, this.#placedAt);
@@ -151,7 +176,7 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     } else if (isSafe && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
     else if (isSuccess(outcome) && isLarge(outcome)) {
       this.#state = 'reading';
-      this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
+      waitForTurn(this.key, () => this.#state === 'reading' && this.#finish(outcome));
     } else this.#finish(outcome);
   }
 
@@ -162,7 +187,7 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
     const { retries } = this.parts.service.origin;
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
-    releaseBytes(this, false);
+    this.#response?.release();
     this.#state = 'pausing';
     this.#last = this.#known(outcome);
     this.#pause = setTimeout(() => this.start(), pauseMs);
@@ -189,9 +214,10 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
 
   onEndOfTurn(): void {
     this.parts.service.completion.complete(this, this.#last as Outcome);
+    this.#response?.release();
     // The call itself is reported with the response to its request.
     this.#last = undefined;
-    this.#response = nothing;
+    this.#response = undefined;
   }
 
   cancel(caller: Caller): void {
@@ -207,7 +233,7 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
 
   /** The outcome if its time is over now. */
   get #late(): Failed {
-    if (this.#state === 'reading') return { why: 'unread', status: this.#response.status };
+    if (this.#state === 'reading') return { why: 'unread', status: this.#response?.status ?? 0 };
     if (this.#state === 'sent') return { why: 'timeout' };
     // The service is not to blame for a call that has waited longer for its place.
     const isShort = this.deadlineAt - this.#placedAt < this.#placedAt - this.startedAt;
@@ -218,7 +244,6 @@ export class RestCall extends AwaitedCall implements PlacedCall, Dispatcher.Disp
     const state = this.#state;
     if (state === 'dropped' || state === 'ended') return;
     if (state === 'queued') this.parts.service.origin.places.leaveQueue(this);
-    this.#leaveTurns?.();
     this.#settle(outcome, true);
     if (state === 'connecting') this.#state = 'dropped';
     if (state === 'sent') this.#controller?.abort(ended);

@@ -1,18 +1,68 @@
+import type { Dispatcher } from 'undici';
 import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type { Caller } from '../../contract/pet-store.ts';
+import type {
+  Caller,
+  CallSpan,
+  Operation,
+  RestRequest,
+  ServiceCall,
+} from '../../contract/pet-store.ts';
+import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
-import { type AwaitedCall, type Completes, countBytes, releaseBytes } from './awaited-call.ts';
 import { ConnectionFailed } from './connections.ts';
+import type { Deadlines, DueCall } from './deadlines.ts';
 import { createDriftReport } from './drift-report.ts';
-import type { Outcome, Responded } from './outcome.ts';
-import { consequencesOf, isSuccess, toError } from './outcome.ts';
-import { decodeBody, errorBodyLimits, isUnclearType, readError, readText } from './response.ts';
+import type { Origin } from './origin.ts';
+import { consequencesOf, type Failed, isSuccess, type Responded, toError } from './outcome.ts';
+import { isUnclearType, type Received, readError, readText } from './response.ts';
+
+/** Where calls go, and what they share. */
+export interface Service {
+  readonly origin: Origin;
+  readonly deadlines: Deadlines;
+  /** The longest time of a call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly completion: Completion;
+  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
+  writtenAt: number;
+}
+
+/** Passes on the JSON of a success, and counts how it differs from the contract. */
+export type Inspect = (json: unknown) => unknown;
+
+/** What is declared of a success, and how the text of its body is read. */
+export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record' | 'list'> {
+  readonly read: (text: string, inspect: Inspect) => T;
+}
+
+/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
+export interface CallParts extends Pick<SharedRead, 'id'> {
+  readonly service: Service;
+  readonly caller: KeyedCaller;
+  readonly request: RestRequest;
+  readonly sent: Dispatcher.DispatchOptions;
+  readonly success: Success;
+  readonly span: CallSpan | undefined;
+}
+
+/** A call that has ended, as its completion sees it: who waits for it, and what is reported of it. */
+export type EndedCall = Reported &
+  SharedRead &
+  DueCall & {
+    readonly key: ApiKey;
+    readonly parts: CallParts;
+    waiters: (Omit<PromiseWithResolvers<unknown>, 'promise'> & { readonly caller: Caller })[];
+  };
+type Reported = { -readonly [Field in keyof ServiceCall]: ServiceCall[Field] };
+
+/** What became of a call, with the response as it has arrived. */
+export type Outcome = Received | Failed;
 
 /** Reads and reports the outcomes of calls, and passes them to the callers that wait. */
-export class Completion implements Completes {
+export class Completion {
   readonly #keys: ApiKeys;
   readonly #log: Log;
   readonly #metrics: Reporting['metrics'];
@@ -26,34 +76,34 @@ export class Completion implements Completes {
   }
 
   /** Counts that a call was sent again after an outcome. */
-  countRetry(call: AwaitedCall, { why, status }: Outcome): void {
+  countRetry(call: EndedCall, { why, status }: Outcome): void {
     this.#metrics.retries.inc({ operation: call.operation, after: why ?? String(status) });
     call.retries++;
   }
 
   /** Resolves or rejects a call with its outcome. Never throws: other calls wait for their turn. */
-  complete(call: AwaitedCall, outcome: Outcome): void {
+  complete(call: EndedCall, outcome: Outcome): void {
     const { request, service } = call.parts;
     if (request.method === 'POST') service.writtenAt = performance.now();
     service.deadlines.remove(call);
-    const index = call.key.reads.indexOf(call);
-    if (index >= 0) call.key.reads.splice(index, 1);
+    const { reads } = call.key;
+    if (reads.includes(call)) reads.splice(reads.indexOf(call), 1);
     try {
       const value = this.#read(call, outcome);
-      releaseBytes(call, true);
+      if (outcome.why === undefined) outcome.release(call.waiters[0]?.caller);
       call.onEnd?.(value);
       for (const { resolve } of call.waiters) resolve(value);
     } catch (error) {
       // The callers log it.
-      releaseBytes(call, false);
+      if (outcome.why === undefined) outcome.release();
       call.onEnd?.(error);
       for (const { reject } of call.waiters) reject(error);
     }
   }
 
   /** Returns the value of a success, or @throws the error of the outcome. */
-  #read(call: AwaitedCall, outcome: Outcome): unknown {
-    const response = isSuccess(outcome) ? decode(call, outcome) : outcome;
+  #read(call: EndedCall, outcome: Outcome): unknown {
+    const response = isSuccess(outcome) ? outcome.decode() : outcome;
     if (!isSuccess(response)) throw this.#failed(call, response);
     const { caller, operation, parts } = call;
     const { request, success } = parts;
@@ -85,13 +135,13 @@ export class Completion implements Completes {
   }
 
   /** Reports and logs a call that failed, and returns its error. */
-  #failed(call: AwaitedCall, outcome: Outcome, response?: Responded): Error {
+  #failed(call: EndedCall, outcome: Outcome, response?: Responded): Error {
     const { caller, operation, key, parts } = call;
     const { kind, label, isLogged } = consequencesOf(outcome);
     const isWrite = parts.request.method === 'POST';
     let error: Error;
     if (outcome.why === undefined) {
-      const decoded = decode(call, outcome);
+      const decoded = outcome.decode();
       const readable = decoded.why === undefined ? decoded : outcome;
       const response = readError(readable, key.credential, parts.request.mayBeRepeated);
       error = response;
@@ -112,7 +162,7 @@ export class Completion implements Completes {
   }
 
   /** Reports the end of a call, with its complete response if there is one. */
-  #report(call: AwaitedCall, outcome: number | string, response?: Responded): void {
+  #report(call: EndedCall, outcome: number | string, response?: Responded): void {
     call.ms = performance.now() - call.startedAt;
     call.outcome = outcome;
     if (response !== undefined) {
@@ -122,16 +172,6 @@ export class Completion implements Completes {
     this.#metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
     call.parts.span?.end(outcome, call);
   }
-}
-
-/** Returns a response with its body decoded, to which the same limits apply, or why that failed. */
-function decode(call: AwaitedCall, response: Responded): Outcome {
-  const { status, headers, body } = response;
-  if (body.byteLength === 0 || !headers['content-encoding']) return response;
-  const { maxBodyBytes } = call.parts.service.origin;
-  const decoded = decodeBody(response, status < 300 ? maxBodyBytes : errorBodyLimits.maxBytes);
-  if ('why' in decoded) return decoded;
-  return countBytes(call, decoded.byteLength) ?? { status, headers, body: decoded };
 }
 
 /**

@@ -22,9 +22,8 @@ import type { ApiKeys } from '../../keys/api-keys.ts';
 import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
-import type { Inspect, Service, Success } from './awaited-call.ts';
 import { RestCall } from './call.ts';
-import { Completion, logFailure } from './completion.ts';
+import { Completion, type Inspect, logFailure, type Success } from './completion.ts';
 import { Deadlines } from './deadlines.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
@@ -54,14 +53,6 @@ interface Parameters {
   readonly parameter?: string;
   readonly search?: string;
   readonly json?: object;
-}
-
-/** A service, and what every call to it has. */
-interface Destination extends Service {
-  readonly baseUrl: URL;
-  /** Precedes the path of a call. */
-  readonly prefix: string;
-  readonly headers: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -99,7 +90,7 @@ export function openRestPetStore(
   const completion = new Completion(keys, telemetry);
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
-  function destinationOf(origin: Origin, url: URL): Destination {
+  function destinationOf(origin: Origin, url: URL) {
     const forwarder = url.protocol === 'http:' ? origin.proxy : undefined;
     const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
     const headers = forwarder?.headers;
@@ -107,7 +98,7 @@ export function openRestPetStore(
     return { ...shared, origin, writtenAt: 0, baseUrl: url, prefix, headers };
   }
 
-  const destinations: Readonly<Record<Operation['service'], Destination | undefined>> = {
+  const destinations = {
     pets: destinationOf(petsOrigin, baseUrl),
     messages: messagesBaseUrl && destinationOf(messagesOrigin, messagesBaseUrl),
   };

@@ -3,9 +3,12 @@ import { decodeErrorBody } from '../../contract/codec.ts';
 import { decodeContent } from '../../contract/content-coding.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
+import type { Caller } from '../../contract/pet-store.ts';
 import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
+import type { ApiKey } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';
+import type { Origin } from './origin.ts';
 import type { Failed, Outcome, Responded } from './outcome.ts';
 
 /** A longer or slower body of an error response is truncated: its status is sufficient. */
@@ -13,22 +16,33 @@ export const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
 
 const noBytes: Buffer = Buffer.alloc(0);
 
-/** A response as far as it has arrived. */
+/** A response as far as it has arrived, and the memory that it takes from the limit of its origin. */
 export class Received implements Responded {
+  readonly why = undefined;
   readonly status: number;
   readonly headers: Responded['headers'];
   body = noBytes;
+  readonly #origin: Origin;
+  readonly #key: ApiKey;
+  #counted = 0;
   #buffer = noBytes;
 
-  constructor(status: number, headers: Responded['headers']) {
+  constructor(status: number, headers: Responded['headers'], origin: Origin, key: ApiKey) {
     this.status = status;
     this.headers = headers;
+    this.#origin = origin;
+    this.#key = key;
   }
 
-  /** Copies all chunks but a single one into one buffer, because each Buffer has an overhead. */
-  add(chunk: Buffer): void {
+  /**
+   * Adds a chunk. Copies all but a single one into one buffer, because each Buffer has an overhead. Returns
+   * what ends the call before its response is complete.
+   */
+  add(chunk: Buffer): Received | Failed | undefined {
     const start = this.body.byteLength;
     const size = start + chunk.byteLength;
+    const noMemory = this.#count(chunk.byteLength);
+    if (noMemory !== undefined) return noMemory;
     if (start === 0) this.body = chunk;
     else {
       if (size > this.#buffer.byteLength) {
@@ -38,6 +52,41 @@ export class Received implements Responded {
       chunk.copy(this.#buffer, start);
       this.body = this.#buffer.subarray(0, size);
     }
+    return this.status >= 300 && size > errorBodyLimits.maxBytes ? this : undefined;
+  }
+
+  /** Returns the response with its body decoded, to which the same limits apply, or why that failed. */
+  decode(): Responded | Failed {
+    const { status, headers, body } = this;
+    const coding = headers['content-encoding'];
+    if (body.byteLength === 0 || !coding) return this;
+    const maxBytes = status < 300 ? this.#origin.maxBodyBytes : errorBodyLimits.maxBytes;
+    let problem = 'body: expected no encoding, or at most five of gzip, br and deflate.';
+    try {
+      const decoded = decodeContent(body, String(coding), maxBytes);
+      if (decoded === undefined) return { why: 'invalid', status, problem };
+      return this.#count(decoded.byteLength) ?? { status, headers, body: decoded };
+    } catch (cause) {
+      const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+      problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
+      return { why: 'invalid', status, problem, cause };
+    }
+  }
+
+  /** Frees its memory. That of a large body is freed when the request of its reader ends, which may use it. */
+  release(reader?: Caller): void {
+    const bytes = this.#counted;
+    if (reader && bytes > turnBytes) reader.hold(this.#origin.bodyBytes, bytes);
+    else this.#origin.bodyBytes.release(this.#key, bytes);
+    this.#counted = 0;
+  }
+
+  /** Takes memory. Returns why there is none. */
+  #count(bytes: number): Failed | undefined {
+    const refusedBy = this.#origin.bodyBytes.take(this.#key, bytes);
+    if (refusedBy !== undefined) return { why: 'noMemory', retryAfterMs: 1000 };
+    this.#counted += bytes;
+    return undefined;
   }
 }
 
@@ -50,22 +99,6 @@ export function isLarge({ headers, body }: Responded): boolean {
 export function isMiscounted({ headers, body }: Responded, cause: Error): boolean {
   const isCounted = cause instanceof errors.ResponseContentLengthMismatchError;
   return isCounted && Number(headers['content-length']) === body.byteLength;
-}
-
-/** Returns the decoded body of a response that is encoded, or why there is none. */
-export function decodeBody(
-  { status, headers, body }: Responded,
-  maxBytes: number,
-): Buffer | Failed {
-  let problem = 'body: expected no encoding, or at most five of gzip, br and deflate.';
-  try {
-    const decoded = decodeContent(body, String(headers['content-encoding']), maxBytes);
-    return decoded ?? { why: 'invalid', status, problem };
-  } catch (cause) {
-    const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    problem = `body: expected ${isTooLarge ? 'a smaller body' : 'the encoding of its header'}.`;
-    return { why: 'invalid', status, problem, cause };
-  }
 }
 
 /** Whether there is a Content-Type that is not one media type: it is empty, repeated or malformed. */
