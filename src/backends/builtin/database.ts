@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { type Generated, Kysely, sql } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
-import { atStart, whenFree } from './locks.ts';
+import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
-import type { PoolOptions } from './postgres.ts';
+import type { ServerOptions } from './postgres.ts';
 import type { PetRow } from './rows.ts';
 
 /** The tables of the built-in backend; `migrations.ts` creates them. Times are ISO 8601 text. */
@@ -58,19 +58,18 @@ export function engineOf(databaseUrl: string): Engine {
 export async function openDatabase(
   databaseUrl: string,
   log: Log,
-  options: PoolOptions = {},
+  server?: ServerOptions,
 ): Promise<Database> {
   const engine = engineOf(databaseUrl);
   // Only the driver that is needed.
   const dialect =
     engine === 'postgres'
-      ? (await import('./postgres.ts')).postgresDialect(databaseUrl, log, options)
-      : (await import('./sqlite.ts')).sqliteDialect(databaseUrl, options.onLock);
+      ? (await import('./postgres.ts')).postgresDialect(databaseUrl, log, server)
+      : (await import('./sqlite.ts')).sqliteDialect(databaseUrl, server !== undefined);
   const database = new Kysely<Tables>({ dialect });
-  // The statements of a command wait themselves.
-  const waiting = options.onLock === 'fail' ? atStart(log) : undefined;
   try {
-    const migrations = await whenFree(() => migrate(database, engine), waiting);
+    // The statements of a command wait themselves.
+    const migrations = await whenFree(() => migrate(database, engine), server && log);
     if (migrations.length > 0) log.debug({ migrations }, 'database migrated');
   } catch (cause) {
     await database.destroy();
@@ -82,7 +81,7 @@ export async function openDatabase(
     const name = databaseUrl.replace(/\/\/.*@/, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
-  options.metrics?.databaseBytes({}, await openSize(database, engine));
+  server?.metrics.databaseBytes({}, await openSize(database, engine));
   return database;
 }
 

@@ -25,7 +25,7 @@ import { callStaged, createFlakiness, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { createIdempotentWrites } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
-import { atStart, whenFree } from './locks.ts';
+import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet } from './rows.ts';
 import { takePlace } from './take-place.ts';
@@ -49,9 +49,9 @@ export async function openBuiltinPetStore(
   { log, metrics }: Reporting,
   keys: ApiKeys,
 ): Promise<PetStore<KeyedCaller>> {
-  const database = await openDatabase(databaseUrl, log, { onLock: 'fail', poolSize, metrics });
+  const database = await openDatabase(databaseUrl, log, { poolSize, metrics });
   const engine = engineOf(databaseUrl);
-  if (demoKey) await whenFree(() => addDemoData(database, engine), atStart(log));
+  if (demoKey) await whenFree(() => addDemoData(database, engine), log);
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const isFlakinessDue = createFlakiness();
   const readPage = createPageReader(database, engine);

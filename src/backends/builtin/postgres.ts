@@ -8,17 +8,19 @@ import pg from 'pg';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { isLocked, NotConnectedError } from './faults.ts';
-import type { OnLock } from './locks.ts';
 
 /** Timeouts for PostgreSQL, in milliseconds. */
 const timeouts = { connect: 2000, statement: 5000, idle: 5000, query: 7000, lock: 100 };
 
-/** Options of a pool of connections to PostgreSQL. */
-export interface PoolOptions {
-  readonly onLock?: OnLock | undefined;
-  /** The most connections; 10 by default. */
-  readonly poolSize?: number | undefined;
-  readonly metrics?: Metrics | undefined;
+/**
+ * What a gateway opens a database with. Its statements fail within 100 ms if another session holds a lock,
+ * and `whenFree` retries them: one that waited would block the event loop on SQLite, and a connection of
+ * the pool on PostgreSQL. Without it, as for commands, statements wait.
+ */
+export interface ServerOptions {
+  /** The most connections to PostgreSQL. */
+  readonly poolSize: number;
+  readonly metrics: Metrics;
 }
 
 /**
@@ -26,20 +28,19 @@ export interface PoolOptions {
  * connections are discarded, so the pool recovers by itself when the database restarts. It also
  * works behind PgBouncer in transaction mode.
  */
-export function postgresDialect(databaseUrl: string, log: Log, options: PoolOptions) {
-  const { onLock, poolSize, metrics } = options;
+export function postgresDialect(databaseUrl: string, log: Log, server?: ServerOptions) {
   // The server cancels a slow statement; the client gives up if the server does not respond.
   const settings = {
     statement_timeout: timeouts.statement,
     // A gateway whose host was lost locks nothing for long.
     idle_in_transaction_session_timeout: timeouts.idle,
-    ...(onLock === 'fail' ? { lock_timeout: timeouts.lock } : {}),
+    ...(server ? { lock_timeout: timeouts.lock } : {}),
   };
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, BigInt);
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    max: poolSize ?? 10,
+    max: server?.poolSize ?? 10,
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.query,
     ...settings,
@@ -51,8 +52,8 @@ export function postgresDialect(databaseUrl: string, log: Log, options: PoolOpti
     log.warn({ error: name, reason: message }, 'a database connection broke');
   // The pool handles errors of idle connections only; any other unhandled error ends the process.
   pool.on('error', onBroken).on('connect', (client) => client.on('error', onBroken));
-  metrics?.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
-  metrics?.databaseConnections({ state: 'idle' }, () => pool.idleCount);
+  server?.metrics.databaseConnections({ state: 'used' }, () => pool.totalCount - pool.idleCount);
+  server?.metrics.databaseConnections({ state: 'idle' }, () => pool.idleCount);
   // `migrate` has a lock of its own, because Kysely's belongs to a session.
   const noLock = async () => {};
   const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };

@@ -2,15 +2,15 @@ import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
-import type { OnLock } from './locks.ts';
 
 /**
  * Creates a Kysely dialect for `node:sqlite`, for `:memory:` or `file:PATH`, which is created with its
- * directory if missing. A query resolves after its write is on disk (WAL, synchronous=FULL).
+ * directory if missing. A query resolves after its write is on disk (WAL, synchronous=FULL). That of a
+ * server waits for no lock; see `ServerOptions`.
  */
-export function sqliteDialect(databaseUrl: string, onLock: OnLock = 'wait'): SqliteDialect {
+export function sqliteDialect(databaseUrl: string, isServer: boolean): SqliteDialect {
   const location = databaseUrl.replace(/^file:/, '');
-  const dialect = new SqliteDialect({ database: async () => openSqlite(location, onLock) });
+  const dialect = new SqliteDialect({ database: async () => openSqlite(location, isServer) });
   return Object.assign(dialect, { createAdapter: () => new TransactionalAdapter() });
 }
 
@@ -24,7 +24,7 @@ class TransactionalAdapter extends SqliteAdapter {
 /** How long a statement of a command waits for a lock, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
-function openSqlite(location: string, onLock: OnLock): SqliteDatabase {
+function openSqlite(location: string, isServer: boolean): SqliteDatabase {
   if (location !== ':memory:') {
     mkdirSync(dirname(location), { recursive: true });
     const file = statSync(location, { throwIfNoEntry: false });
@@ -36,7 +36,7 @@ function openSqlite(location: string, onLock: OnLock): SqliteDatabase {
   // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-  if (onLock === 'fail') database.exec('PRAGMA busy_timeout = 0');
+  if (isServer) database.exec('PRAGMA busy_timeout = 0');
   else if (location !== ':memory:') {
     // Imports use a temporary table. In a container, often only the directory of the database is
     // writable and large enough for it.
