@@ -18,18 +18,9 @@ interface RedisOptions {
   readonly onChange: (cause?: Error) => void;
 }
 
-/** A Redis server that processes share. */
-export interface Redis extends Disposable {
-  /** Whether it responds in time, or has failed only for a moment. */
-  isUp(): boolean;
-  /** Runs a script. Rejects if it fails, or has no response in time. */
-  run(script: string, key: string, ...values: string[]): Promise<unknown>;
-}
-
-/** Opens the connection to a Redis server, and waits for it for a second at most. */
-export async function openRedis(options: RedisOptions): Promise<Redis> {
-  const { url, timeoutMs, onChange, onFailure } = options;
-  const defined = Object.entries(options.scripts).map(([name, text]) => [name, define(text)]);
+/** Opens the connection to a Redis server that processes share, and waits for it for a second at most. */
+export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }: RedisOptions) {
+  const defined = Object.entries(scripts).map(([name, text]) => [name, define(text)]);
   const client = createClient({
     url,
     scripts: Object.fromEntries(defined) as Record<string, ReturnType<typeof define>>,
@@ -50,6 +41,7 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
     onChange(failure.cause);
   }
 
+  /** Runs a script. Rejects if it fails, or has no response in time. */
   async function run(script: string, key: string, ...values: string[]): Promise<unknown> {
     const timedOut = Promise.withResolvers<never>();
     const end = () => timedOut.reject(new Error(`no response within ${timeoutMs} ms`));
@@ -73,6 +65,7 @@ export async function openRedis(options: RedisOptions): Promise<Redis> {
   client.connect().catch(() => {});
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
+  /** `isUp`: whether it responds in time, or has failed only for a moment. */
   return { isUp: () => isUp, run, [Symbol.dispose]: () => client.destroy() };
 }
 

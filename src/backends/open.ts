@@ -4,7 +4,6 @@ import type { Reporting } from '../telemetry/telemetry.ts';
 import type { openAdministration as open } from './builtin/administration.ts';
 import type { backUp as backUpFile } from './builtin/backup.ts';
 import type { BuiltinPetStoreOptions } from './builtin/pet-store.ts';
-import type { WriteStore } from './remembered-writes.ts';
 import type { RestPetStoreOptions } from './rest/pet-store.ts';
 
 export type { Administration } from './builtin/administration.ts';
@@ -15,13 +14,10 @@ export type { CreatedApiKey } from './builtin/stored-api-keys.ts';
 /** The backend to open, with its options. */
 export type BackendOptions =
   | ({ readonly kind: 'builtin' } & BuiltinPetStoreOptions)
-  | ({ readonly kind: 'rest' } & RestPetStoreOptions & WriteStoreOptions);
-
-/** Where the writes with an idempotency key are kept. */
-interface WriteStoreOptions extends Pick<RestPetStoreOptions, 'timeoutMs'> {
-  /** The URL of a Redis server; in memory if undefined. */
-  readonly idempotencyStore?: string | undefined;
-}
+  | ({ readonly kind: 'rest' } & RestPetStoreOptions & {
+        /** The URL of the Redis server for writes with an idempotency key; in memory if undefined. */
+        readonly idempotencyStore?: string | undefined;
+      });
 
 /** Opens the built-in backend's database for administration: accounts, keys, import and export. */
 export const openAdministration: typeof open = async (...args) =>
@@ -31,36 +27,26 @@ export const openAdministration: typeof open = async (...args) =>
 export const backUp: typeof backUpFile = async (...args) =>
   (await import('./builtin/backup.ts')).backUp(...args);
 
-/** A pet store, and what changes in it without a restart. */
-export interface OpenPetStore extends PetStore {
-  /** Uses these certificates for further connections. @throws if one can't be used. */
-  reload?(options: object): void;
-}
-
-/** Opens a backend and loads only its modules. No other module refers to specific backends. */
+/**
+ * Opens a backend and loads only its modules. No other module refers to specific backends. `reload` uses
+ * these certificates for further connections, and throws if one can't be used.
+ */
 export async function openPetStore(
   options: BackendOptions,
   telemetry: Reporting,
   keys: ApiKeys,
-): Promise<OpenPetStore> {
-  if (options.kind === 'rest') {
-    const { openRestPetStore } = await import('./rest/pet-store.ts');
-    const { rememberWrites } = await import('./remembered-writes.ts');
-    const store = await openWriteStore(options, telemetry, keys);
-    const petStore = openRestPetStore(options, telemetry, keys);
-    return rememberWrites(petStore, store, options.sendsIdempotencyKeys === true);
+): Promise<PetStore & { reload?(options: object): void }> {
+  if (options.kind === 'builtin') {
+    const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
+    return openBuiltinPetStore(options, telemetry, keys);
   }
-  const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
-  return openBuiltinPetStore(options, telemetry, keys);
-}
-
-async function openWriteStore(
-  { idempotencyStore: url, timeoutMs }: WriteStoreOptions,
-  telemetry: Reporting,
-  keys: ApiKeys,
-): Promise<WriteStore> {
-  if (url === undefined) {
-    return (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics);
-  }
-  return (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
+  const { idempotencyStore: url, timeoutMs, sendsIdempotencyKeys = false } = options;
+  const { openRestPetStore } = await import('./rest/pet-store.ts');
+  const { rememberWrites } = await import('./remembered-writes.ts');
+  const store =
+    url === undefined
+      ? (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics)
+      : await (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
+  const petStore = openRestPetStore(options, telemetry, keys);
+  return rememberWrites(petStore, store, sendsIdempotencyKeys);
 }
