@@ -3,7 +3,7 @@ import {
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
-import type { Caller, OperationId } from '../../contract/pet-store.ts';
+import { type Caller, type OperationId, operations } from '../../contract/pet-store.ts';
 import { lateError, withAdvice } from '../until-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
@@ -75,42 +75,38 @@ const keys: Readonly<Record<string, DemoKey>> = {
 /** The demo keys with a behaviour of their own. */
 export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(keys));
 
-/** A call with a demo key, which `work` carries out. */
-interface StagedCall<T> {
-  readonly caller: Caller;
-  readonly operation: OperationId;
-  readonly isWrite: boolean;
-  readonly timeoutMs: number;
-  /** Whether it fails, if its key is flaky. */
-  readonly isDue: boolean;
-  readonly work: () => Promise<T>;
-}
-
-/** Makes a call as its demo key has it. A write that is not done again succeeds. */
-export async function callStaged<T>(key: DemoKey, call: StagedCall<T>): Promise<T> {
-  const { waitMs, error, isDone, only } = key;
-  if (only !== undefined && only !== call.operation) return call.work();
-  if (waitMs) await pause(call.caller, waitMs(call.timeoutMs));
-  const failure = call.isDue ? error?.(call.isWrite) : undefined;
-  if (failure && !isDone) throw failure;
-  const result = await call.work();
-  if (failure && !call.caller.isReplayed) throw failure;
-  return result;
-}
-
 /**
- * Returns a function that decides whether a call fails, if its key is flaky: the first of every second
- * request that begins with this operation.
+ * Returns a function that makes a call as its demo key has it; `work` carries it out. A write that is not
+ * done again succeeds.
+ * @param timeoutMs the time limit of calls, in milliseconds
  */
-export function createFlakiness() {
+export function createStaging(timeoutMs: number) {
   const requests = new WeakSet<Caller>();
   const counts = new Map<OperationId, number>();
-  return (caller: Caller, operation: OperationId): boolean => {
+
+  /** Whether a flaky call fails: the first of every second request that begins with this operation. */
+  function isFlakinessDue(caller: Caller, operation: OperationId): boolean {
     if (requests.has(caller)) return false;
     requests.add(caller);
     const count = (counts.get(operation) ?? 0) + 1;
     counts.set(operation, count);
     return count % 2 === 0;
+  }
+
+  return async <T>(
+    { waitMs, error, isFlaky, isDone, only }: DemoKey,
+    caller: Caller,
+    operation: OperationId,
+    work: () => Promise<T>,
+  ): Promise<T> => {
+    if (only !== undefined && only !== operation) return work();
+    const isDue = !isFlaky || isFlakinessDue(caller, operation);
+    if (waitMs) await pause(caller, waitMs(timeoutMs));
+    const failure = isDue ? error?.(operations[operation].method === 'POST') : undefined;
+    if (failure && !isDone) throw failure;
+    const result = await work();
+    if (failure && !caller.isReplayed) throw failure;
+    return result;
   };
 }
 

@@ -21,7 +21,7 @@ import { untilDeadline } from '../until-deadline.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { addDemoData } from './demo.ts';
-import { callStaged, createFlakiness, demoKeys } from './demo-keys.ts';
+import { createStaging, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
 import { createIdempotentWrites } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
@@ -53,7 +53,7 @@ export async function openBuiltinPetStore(
   const engine = engineOf(databaseUrl);
   if (demoKey) await whenFree(() => addDemoData(database, engine), log);
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
-  const isFlakinessDue = createFlakiness();
+  const callStaged = createStaging(timeoutMs);
   const readPage = createPageReader(database, engine);
   const writeOnce = createIdempotentWrites(engine);
 
@@ -133,10 +133,8 @@ export async function openBuiltinPetStore(
         checkInput?.();
         return guard(requestId, isWrite, () => send(caller, deadlineAt, query));
       };
-      if (staged === undefined) return await untilDeadline(caller, mayBeDone, guarded());
-      const isDue = !staged.isFlaky || isFlakinessDue(caller, operation);
-      const call = { caller, operation, isWrite, timeoutMs, isDue, work: guarded };
-      return await untilDeadline(caller, mayBeDone, callStaged(staged, call));
+      const call = staged ? callStaged(staged, caller, operation, guarded) : guarded();
+      return await untilDeadline(caller, mayBeDone, call);
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;
