@@ -17,7 +17,7 @@ import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
-import { untilDeadline } from '../until-deadline.ts';
+import { takePlace, untilDeadline } from '../until-deadline.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -28,7 +28,6 @@ import { insertMessage, insertPet } from './insert-records.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet } from './rows.ts';
-import { takePlace } from './take-place.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {
