@@ -13,11 +13,8 @@ export class ConnectionFailed extends Error {
   }
 }
 
-/** Opens a connection to an origin; calls back with a `ConnectionFailed` if that fails. */
-type Connector = buildConnector.connector;
-
 /**
- * Creates a connector for HTTP/1.1 only. With HTTP/2, undici sends many calls over one connection
+ * Creates a connector for HTTP/1.1 only, which calls back with a `ConnectionFailed` if it fails. With HTTP/2, undici sends many calls over one connection
  * and repeats some of them, which bypasses the limits of the origin. Connects to a service with an
  * `https:` URL through a tunnel of the proxy, and otherwise to the proxy itself.
  */
@@ -25,7 +22,7 @@ export function createConnector(
   timeoutMs: number,
   tls: SecureContextOptions,
   proxy: ServiceProxy | undefined,
-): Connector {
+): buildConnector.connector {
   const connect = createDirectConnector(timeoutMs, tls);
   if (proxy === undefined) return connect;
   const connectToProxy = createDirectConnector(timeoutMs, {});
@@ -41,7 +38,10 @@ export function createConnector(
   };
 }
 
-function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Connector {
+function createDirectConnector(
+  timeoutMs: number,
+  tls: SecureContextOptions,
+): buildConnector.connector {
   const connect = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '');

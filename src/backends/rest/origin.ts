@@ -65,7 +65,6 @@ export interface OriginOptions {
  * response; that of a key on failures that may be specific to the key, such as a 5xx status.
  */
 export class Origin {
-  readonly proxy: ServiceProxy | undefined;
   /** The maximum size of a body, in bytes. */
   readonly maxBodyBytes: number;
   readonly bodyBytes: Limit;
@@ -80,12 +79,11 @@ export class Origin {
   #connect: ReturnType<typeof createConnector>;
 
   constructor(options: OriginOptions, keys: ApiKeys, { log, metrics }: Reporting) {
-    const { service, index, limits } = options;
+    const { service, index, limits, proxy, tls } = options;
     this.#options = options;
-    this.proxy = options.proxy;
     this.maxBodyBytes = limits.maxResponseBytes;
     this.#maxFailuresPerKey = Math.ceil(limits.breakAfterFailures * maxKeyFraction);
-    this.#connect = this.#createConnector(options.tls);
+    this.#connect = createConnector(limits.connectTimeoutMs, tls, proxy);
     this.pool = new Pool(options.origin, {
       connections: limits.maxConnections,
       connect: (...to) => this.#connect(...to),
@@ -120,7 +118,8 @@ export class Origin {
 
   /** Uses these certificates for further connections. */
   setTls(tls: SecureContextOptions): void {
-    this.#connect = this.#createConnector(tls);
+    const { limits, proxy } = this.#options;
+    this.#connect = createConnector(limits.connectTimeoutMs, tls, proxy);
   }
 
   /** Returns why no call of a key may start; undefined if one may, which then is a probe. */
@@ -172,10 +171,5 @@ export class Origin {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.pool.closed) await this.pool.close();
-  }
-
-  #createConnector(tls: SecureContextOptions) {
-    const { limits, proxy } = this.#options;
-    return createConnector(limits.connectTimeoutMs, tls, proxy);
   }
 }

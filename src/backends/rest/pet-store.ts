@@ -47,14 +47,6 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   readonly logCredentialSecret?: string | undefined;
 }
 
-/** What a request has beside the path of its operation. */
-interface Parameters {
-  /** Replaces the name in the path. */
-  readonly parameter?: string;
-  readonly search?: string;
-  readonly json?: object;
-}
-
 /**
  * A read joins an equal one in flight that is at most this old, in milliseconds. Later reads make their
  * own call, so that a hanging call delays only the callers that arrived in this time.
@@ -91,7 +83,7 @@ export function openRestPetStore(
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL) {
-    const forwarder = url.protocol === 'http:' ? origin.proxy : undefined;
+    const forwarder = url.protocol === 'http:' ? proxyOf(url, options) : undefined;
     const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
     const headers = forwarder?.headers;
     const shared = { deadlines, timeoutMs, completion };
@@ -157,11 +149,14 @@ export function openRestPetStore(
     return result;
   }
 
-  /** Creates the method of an operation. `describe` returns what its request has beside the path. */
+  /**
+   * Creates the method of an operation. `describe` returns what its request has beside the path; `parameter`
+   * replaces the name in it.
+   */
   function method<Value, Result>(
     operation: OperationId,
     read: Success<Result>['read'],
-    describe: (value: Value) => Parameters,
+    describe: (value: Value) => { parameter?: string; search?: string; json?: object },
   ) {
     const declared = operations[operation];
     const { method, path: template, service } = declared;

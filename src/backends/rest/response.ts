@@ -111,12 +111,8 @@ export function isUnclearType({ 'content-type': type }: Responded['headers']): b
  * @throws InvalidResponseError if it is not UTF-8, or of another media type.
  */
 export function readText({ headers, body }: Responded): string {
-  const mediaType = headers['content-type'];
-  if (
-    mediaType !== undefined &&
-    !jsonMediaType.test(String(mediaType)) &&
-    !isUnclearType(headers)
-  ) {
+  const type = String(headers['content-type'] ?? 'application/json');
+  if (oneType.test(type) && !jsonMediaType.test(type)) {
     throw new InvalidResponseError('body: expected application/json, received another type.');
   }
   try {
@@ -139,14 +135,10 @@ export function readError(
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
+  if (status >= 500) return new ErrorResponse(status, message, { hidden: body, retryAfterMs });
   const inFlight = status === 409 && mayBeRepeated && { writeOutcome: 'UNKNOWN' as const };
-  return status < 500
-    ? new ErrorResponse(status, body?.message.trim() || message, {
-        body,
-        retryAfterMs,
-        ...inFlight,
-      })
-    : new ErrorResponse(status, message, { hidden: body, retryAfterMs });
+  const details = { body, retryAfterMs, ...inFlight };
+  return new ErrorResponse(status, body?.message.trim() || message, details);
 }
 
 function readErrorBody(response: Responded, apiKey: string): ErrorBody | undefined {
