@@ -9,12 +9,9 @@ import { engineOf } from './database.ts';
 const progressIntervalMs = 100;
 
 /**
- * Copies an SQLite database to a new file while others read and write it, and checks the copy. The
- * file appears once the copy is complete and on disk. It contains what was stored before the call.
- * @param onProgress is called with the bytes that are written, and their fraction of about all.
- * @returns the size of the file in bytes.
- * @throws if the file exists, or if the database is not a file; the message names the command for
- *   PostgreSQL.
+ * Copies an SQLite database to a new file, which appears once the copy is checked and on disk, and returns
+ * its size in bytes. `onProgress` gets the bytes that are written, and their fraction of about all.
+ * @throws if the file exists, or the database is not a file; for PostgreSQL, with the command to run
  */
 export async function backUp(
   databaseUrl: string,

@@ -106,11 +106,9 @@ async function openSize(database: Database, engine: Engine): Promise<() => numbe
   const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
   let bytes = 0;
   const update = async () => {
-    try {
-      bytes = Number((await query.execute(database)).rows[0]?.bytes);
-    } catch {
-      // The last size stays.
-    }
+    // After an error, the last size stays.
+    const found = await query.execute(database).catch(() => undefined);
+    if (found) bytes = Number(found.rows[0]?.bytes);
   };
   await update();
   return () => {

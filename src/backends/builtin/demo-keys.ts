@@ -77,8 +77,7 @@ export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(key
 
 /**
  * Returns a function that makes a call as its demo key has it; `work` carries it out. A write that is not
- * done again succeeds.
- * @param timeoutMs the time limit of calls, in milliseconds
+ * done again succeeds. `timeoutMs` is the time limit of calls, in milliseconds.
  */
 export function createStaging(timeoutMs: number) {
   const requests = new WeakSet<Caller>();

@@ -7,14 +7,10 @@ export class NotConnectedError extends Error {
 
 /**
  * Returns the contract's error for a failure of the database itself, such as a full disk or a restart;
- * one that is not shown if only a statement was refused; undefined for any other error. If the
- * connection broke during a write, the message reports that the outcome is unknown. Writes are never
- * repeated.
+ * one that is not shown if only a statement was refused; undefined for any other error. The outcome of a
+ * write during which the connection broke is unknown.
  */
-export function storageFault(
-  cause: unknown,
-  isWrite: boolean,
-): BackendUnavailableError | RefusedStatementError | undefined {
+export function storageFault(cause: unknown, isWrite: boolean) {
   if (!(cause instanceof Error)) return undefined;
   const { severity } = cause as { severity?: string };
   // The statement has done nothing, unless the server has ended the session, perhaps after a commit.
@@ -61,11 +57,10 @@ function reasonOf(error: unknown): string | undefined {
   return reasons.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-type DatabaseError = NodeJS.ErrnoException & { readonly errcode?: number };
-
 /** Returns the code of an error, or its message if it has none. */
 function codeOf(error: unknown): string {
-  const { code, errcode: result = 0, message } = error as DatabaseError;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const { errcode: result = 0 } = error as { errcode?: number };
   // The low byte is the primary result code; the other bytes are details.
   return code === 'ERR_SQLITE_ERROR' ? `SQLITE_${result & 0xff}` : code || message;
 }

@@ -26,12 +26,9 @@ type Line = Row & { readonly line: number };
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
 
 /**
- * Imports all lines or none, in constant memory, and skips blank lines. First the whole input is
- * checked and written to a temporary table, which locks nothing. Then one transaction moves it, and
- * other writers only wait for that transaction.
- * @param onProgress is called with the number of records read so far.
- * @returns the number of imported records.
- * @throws an error with the number of the line and the reason.
+ * Imports all lines or none, in constant memory, and returns the number of records; `onProgress` gets that
+ * of those read. A temporary table gets them first, which locks nothing: other writers wait only for the
+ * transaction that moves it. @throws an error with the number of the line and the reason
  */
 export async function importLines(
   database: Database,

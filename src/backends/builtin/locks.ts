@@ -10,10 +10,8 @@ const maxPauseMs = 100;
 
 /**
  * Runs `work`, and retries it for as long as another session holds a lock that it needs, or PgBouncer
- * refuses it, so that a short restart of PostgreSQL is not an outage. Other work continues between the
- * attempts.
- * @param startLog set by a gateway that starts, where another process may migrate the tables
- * @throws the error of the last attempt
+ * refuses it, so that a short restart of PostgreSQL is not an outage; then throws its error. A gateway that
+ * starts, where another process may migrate the tables, passes its log.
  */
 export async function whenFree<T>(work: () => Promise<T>, startLog?: Log): Promise<T> {
   const start = performance.now();

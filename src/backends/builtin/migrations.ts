@@ -72,10 +72,9 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
 }
 
 /**
- * Migrates the tables in one transaction, under a lock: if several processes start at once, one
- * migrates and the others wait. Returns the names of the migrations that ran.
- * @param target the last migration to keep; later ones are undone. By default, all are run.
- * @throws if there is no such migration, or the error of one; the transaction is rolled back.
+ * Migrates the tables in one transaction, under a lock, and returns the names of the migrations that ran:
+ * all, or those after the `target`, which are undone.
+ * @throws if there is no such migration, or the error of one; the transaction is rolled back
  */
 export async function migrate<T>(
   database: Kysely<T>,

@@ -14,9 +14,9 @@ export class ConnectionFailed extends Error {
 }
 
 /**
- * Creates a connector for HTTP/1.1 only, which calls back with a `ConnectionFailed` if it fails. With HTTP/2, undici sends many calls over one connection
- * and repeats some of them, which bypasses the limits of the origin. Connects to a service with an
- * `https:` URL through a tunnel of the proxy, and otherwise to the proxy itself.
+ * Creates a connector for HTTP/1.1, which calls back with a `ConnectionFailed`: with HTTP/2, undici repeats
+ * calls and sends many over one connection, which bypasses the limits of the origin. Connects to a service
+ * with an `https:` URL through a tunnel of the proxy, and otherwise to the proxy itself.
  */
 export function createConnector(
   timeoutMs: number,

@@ -59,10 +59,9 @@ export interface OriginOptions {
 }
 
 /**
- * The connections to one origin, with its places, limits and circuits. Connects on the first call.
- * undici has a connection for each call in flight, so calls wait for their place only.
- * The circuit of the origin opens if connecting fails, or if calls of several keys get no complete
- * response; that of a key on failures that may be specific to the key, such as a 5xx status.
+ * The connections to one origin, one for each call in flight, with its places, limits and circuits. The
+ * circuit of the origin opens if connecting fails, or if calls of several keys get no complete response;
+ * that of a key on failures that may be specific to the key, such as a 5xx status.
  */
 export class Origin {
   /** The maximum size of a body, in bytes. */
