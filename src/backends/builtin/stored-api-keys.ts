@@ -31,14 +31,14 @@ export class StoredApiKeys {
         `Account name: expected 1 to 64 characters of A-Z a-z 0-9 _ . @ + -, received ${JSON.stringify(name)}.`,
       );
     }
-    const account = await this.#database
+    return this.#database
       .insertInto('accounts')
       .values({ name, created_at: timeAfter(0) })
       .onConflict((conflict) => conflict.doNothing())
       .returning(['name', 'created_at as createdAt'])
-      .executeTakeFirst();
-    if (account !== undefined) return account;
-    throw new Error(`An account with the name ${JSON.stringify(name)} already exists.`);
+      .executeTakeFirstOrThrow(
+        () => new Error(`An account with the name ${JSON.stringify(name)} already exists.`),
+      );
   }
 
   /** Lists all accounts, ordered by name. */
@@ -99,9 +99,10 @@ export class StoredApiKeys {
           eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', timeAfter(0))]),
         )
         .returning(keyColumns)
-        .executeTakeFirst();
-      if (replaces !== undefined) return { ...created, replaces };
-      throw new Error(`The API key ${id} is revoked, expired or already replaced.`);
+        .executeTakeFirstOrThrow(
+          () => new Error(`The API key ${id} is revoked, expired or already replaced.`),
+        );
+      return { ...created, replaces };
     });
   }
 
@@ -120,15 +121,12 @@ export class StoredApiKeys {
   }
 
   async #requireAccount(name: string): Promise<void> {
-    const account = await this.#database
+    const problem = `There is no account with the name ${JSON.stringify(name)}. Create it with: keys create-account ${name}`;
+    await this.#database
       .selectFrom('accounts')
       .select('name')
       .where('name', '=', name)
-      .executeTakeFirst();
-    if (account !== undefined) return;
-    throw new Error(
-      `There is no account with the name ${JSON.stringify(name)}. Create it with: keys create-account ${name}`,
-    );
+      .executeTakeFirstOrThrow(() => new Error(problem));
   }
 }
 
@@ -152,15 +150,9 @@ async function insertKey(
 }
 
 async function findKey(database: Database, id: string) {
-  const key = await database
-    .selectFrom('api_keys')
-    .select(keyColumns)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (key !== undefined) return key;
-  throw new Error(
-    `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`,
-  );
+  const problem = `There is no API key with the id ${JSON.stringify(id)}. List the keys of an account with: keys list ACCOUNT`;
+  const query = database.selectFrom('api_keys').select(keyColumns).where('id', '=', id);
+  return query.executeTakeFirstOrThrow(() => new Error(problem));
 }
 
 /** Returns the time after a duration in milliseconds, as ISO 8601 text, which sorts like the time. */
