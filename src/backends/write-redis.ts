@@ -60,8 +60,6 @@ export async function openWriteRedis(
       else log.warn({ err }, 'the store of writes failed: those with a key are refused');
     },
   });
-  const process = randomUUID();
-  let begun = 0;
   /** The latest marker of each write that this process has stored, or may have. */
   const markers = new Map<string, string>();
   const endsIn = String(callTimeoutMs + graceMs);
@@ -71,7 +69,7 @@ export async function openWriteRedis(
 
   return {
     async begin(_caller, name, fingerprint): Promise<FoundWrite> {
-      const marker = `${process} ${begun++}`;
+      const marker = randomUUID();
       markers.set(name, marker);
       const values = [marker, fingerprint, endsIn, lost];
       const reply = await redis.run('begin', keyOf(name), ...values).catch(() => {
