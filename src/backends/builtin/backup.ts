@@ -38,7 +38,9 @@ export async function backUp(
     onProgress(bytes, Math.min(bytes / size, 0.99));
   }, progressIntervalMs);
   try {
-    await copyAndCheck(database, partial);
+    const workerData = { database, copy: partial };
+    const [integrity] = await once(new Worker(copyInThread, { eval: true, workerData }), 'message');
+    if (integrity !== 'ok') throw new Error(`the copy is damaged: ${integrity}`);
     await copy.sync();
     // Fails if the file exists by now; renaming would replace it.
     await (await open(file, 'wx')).close();
@@ -55,7 +57,10 @@ export async function backUp(
   return bytes;
 }
 
-/** Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files. */
+/**
+ * Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files. `VACUUM
+ * INTO` reads one state; SQLite's backup API starts over at each write of another process.
+ */
 const copyInThread = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData: { database, copy } } = require('node:worker_threads');
@@ -67,10 +72,3 @@ const copyInThread = `
   target.close();
   parentPort.postMessage(integrity_check);
 `;
-
-/** `VACUUM INTO` reads one state; SQLite's backup API starts over at each write of another process. */
-async function copyAndCheck(database: string, copy: string): Promise<void> {
-  const thread = new Worker(copyInThread, { eval: true, workerData: { database, copy } });
-  const [integrity] = await once(thread, 'message');
-  if (integrity !== 'ok') throw new Error(`the copy is damaged: ${integrity}`);
-}

@@ -13,6 +13,8 @@ export class ConnectionFailed extends Error {
   }
 }
 
+type Connector = buildConnector.connector;
+
 /**
  * Creates a connector for HTTP/1.1, which calls back with a `ConnectionFailed`: with HTTP/2, undici repeats
  * calls and sends many over one connection, which bypasses the limits of the origin. Connects to a service
@@ -22,7 +24,7 @@ export function createConnector(
   timeoutMs: number,
   tls: SecureContextOptions,
   proxy: ServiceProxy | undefined,
-): buildConnector.connector {
+): Connector {
   const connect = createDirectConnector(timeoutMs, tls);
   if (proxy === undefined) return connect;
   const connectToProxy = createDirectConnector(timeoutMs, {});
@@ -38,10 +40,7 @@ export function createConnector(
   };
 }
 
-function createDirectConnector(
-  timeoutMs: number,
-  tls: SecureContextOptions,
-): buildConnector.connector {
+function createDirectConnector(timeoutMs: number, tls: SecureContextOptions): Connector {
   const connect = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     const hostname = options.hostname.replace(/^\[|\]$/g, '');

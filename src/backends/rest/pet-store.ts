@@ -77,16 +77,15 @@ export function openRestPetStore(
   const petsOrigin = open('pets', 0, baseUrl);
   const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isShared ? petsOrigin : open('messages', 1, messagesBaseUrl);
-  const deadlines = new Deadlines();
   const origins = [petsOrigin, messagesOrigin];
   const completion = new Completion(keys, telemetry);
+  const shared = { deadlines: new Deadlines(), timeoutMs, completion };
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL) {
     const forwarder = url.protocol === 'http:' ? proxyOf(url, options) : undefined;
     const prefix = (forwarder ? url.origin : '') + url.pathname.replace(/\/+$/, '');
     const headers = forwarder?.headers;
-    const shared = { deadlines, timeoutMs, completion };
     return { ...shared, origin, writtenAt: 0, baseUrl: url, prefix, headers };
   }
 
@@ -143,7 +142,7 @@ export function openRestPetStore(
     const sent = { method, path: destination.prefix + path, headers, body: body ?? null };
     const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
     if (isShared) key.reads.push(call);
-    deadlines.add(call);
+    shared.deadlines.add(call);
     const result = call.wait(caller) as Promise<T>;
     call.start();
     return result;
