@@ -31,9 +31,6 @@ export function notStored(message: string): Error {
   return new BackendUnavailableError(message, { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 });
 }
 
-/** The name and the fingerprint of a write. */
-type OneWrite = Pick<StoredWrite, 'fingerprint'> & { readonly name: string };
-
 type Write<Value, Result> = (
   caller: KeyedCaller,
   value: Value,
@@ -98,15 +95,19 @@ class RememberedWrites {
     const name = nameOfWrite(caller, write);
     for (;;) {
       const flight = this.#flights.get(name);
-      if (flight === undefined) return this.#begin(caller, { name, fingerprint }, send);
+      if (flight === undefined) return this.#begin(caller, name, fingerprint, send);
       requireSame(await untilDeadline(caller, () => false, flight.known.promise), fingerprint);
       const found = await untilDeadline(caller, () => true, flight.ended.promise);
       if (found !== undefined) return this.#replay(caller, found, fingerprint);
     }
   }
 
-  async #begin(caller: KeyedCaller, one: OneWrite, send: () => Promise<unknown>): Promise<unknown> {
-    const { name, fingerprint } = one;
+  async #begin(
+    caller: KeyedCaller,
+    name: string,
+    fingerprint: string,
+    send: () => Promise<unknown>,
+  ) {
     const flight: Flight = { known: Promise.withResolvers(), ended: Promise.withResolvers() };
     this.#flights.set(name, flight);
     const end = (write: FoundWrite) => {
@@ -114,7 +115,7 @@ class RememberedWrites {
       flight.known.resolve(write ?? {});
       flight.ended.resolve(write);
     };
-    const before = await this.#lookUp(caller, one, flight).catch((error) => {
+    const before = await this.#lookUp(caller, name, fingerprint, flight).catch((error) => {
       // It may have been stored that the call begins.
       this.#store.end(name, undefined);
       end(undefined);
@@ -129,7 +130,7 @@ class RememberedWrites {
       end(before);
       return this.#replay(caller, before, fingerprint);
     }
-    flight.known.resolve(one);
+    flight.known.resolve({ fingerprint });
     const { length } = caller.calls;
     const result = send();
     const call = caller.calls[length];
@@ -149,8 +150,7 @@ class RememberedWrites {
   }
 
   /** Returns what is stored of a write, once no other process makes it. */
-  async #lookUp(caller: KeyedCaller, one: OneWrite, flight: Flight): Promise<FoundWrite> {
-    const { name, fingerprint } = one;
+  async #lookUp(caller: KeyedCaller, name: string, fingerprint: string, flight: Flight) {
     let isElsewhere = false;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       const looked = Promise.resolve(this.#store.begin(caller, name, fingerprint));
