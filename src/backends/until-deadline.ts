@@ -8,11 +8,7 @@ import type { Places } from '../limits/places.ts';
  * the caller keeps its place among the requests in flight.
  * @param mayBeDone whether a write has been sent, whose outcome then is unknown
  */
-export function untilDeadline<T>(
-  caller: Caller,
-  mayBeDone: () => boolean,
-  work: Promise<T>,
-): Promise<T> {
+export function untilDeadline<T>(caller: Caller, mayBeDone: () => boolean, work: Promise<T>) {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const leave = () => {
     caller.holdUntil(work);

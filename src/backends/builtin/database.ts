@@ -55,11 +55,7 @@ export function engineOf(databaseUrl: string): Engine {
  * Opens and migrates the database of a `DATABASE_URL`.
  * @throws if it cannot be opened; the message contains the URL without its password and the reason.
  */
-export async function openDatabase(
-  databaseUrl: string,
-  log: Log,
-  server?: ServerOptions,
-): Promise<Database> {
+export async function openDatabase(databaseUrl: string, log: Log, server?: ServerOptions) {
   const engine = engineOf(databaseUrl);
   // Only the driver that is needed.
   const dialect =

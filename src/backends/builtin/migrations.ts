@@ -76,11 +76,7 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
  * all, or those after the `target`, which are undone.
  * @throws if there is no such migration, or the error of one; the transaction is rolled back
  */
-export async function migrate<T>(
-  database: Kysely<T>,
-  engine: Engine,
-  target?: string,
-): Promise<string[]> {
+export async function migrate<T>(database: Kysely<T>, engine: Engine, target?: string) {
   const migrations = migrationsFor(engine);
   if (target !== undefined && !Object.hasOwn(migrations, target)) {
     const names = Object.keys(migrations).join(', ');

@@ -126,11 +126,7 @@ export function readText({ headers, body }: Responded): string {
  * Creates the error of a response that is not a success. An invalid body is ignored; that of a 5xx
  * is only for the log. The caller's key is redacted. `mayBeRepeated`: a 409 may be for a write in flight.
  */
-export function readError(
-  response: Responded,
-  apiKey: string,
-  mayBeRepeated = false,
-): ErrorResponse {
+export function readError(response: Responded, apiKey: string, mayBeRepeated = false) {
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
   const message = `The pet store returned HTTP status ${status}.`;
