@@ -26,9 +26,9 @@ interface KnownKey {
 }
 
 /**
- * Returns a function that throws ErrorResponse 401 unless a key is known, and neither expired nor revoked;
- * only the log has the reason, as a code. Demo keys are accepted, too, but never stored: no database can
- * carry them into production. `send` sends a query for a call with this deadline.
+ * Returns a function that throws ErrorResponse 401 unless a key is known, not expired and not revoked;
+ * only the log has the reason, as a code. Demo keys are accepted, too, but never stored, so that no
+ * database can carry them into production. `send` sends a query for a call with this deadline.
  */
 export function createApiKeyCheck(
   database: Database,

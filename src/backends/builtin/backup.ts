@@ -58,8 +58,8 @@ export async function backUp(
 }
 
 /**
- * Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files. `VACUUM
- * INTO` reads one state; SQLite's backup API starts over at each write of another process.
+ * Runs in a thread, because SQLite works synchronously; as text, because the build bundles all files.
+ * `VACUUM INTO` reads one state; SQLite's backup API starts over at each write of another process.
  */
 const copyInThread = `
   const { DatabaseSync } = require('node:sqlite');

@@ -26,9 +26,9 @@ type Line = Row & { readonly line: number };
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
 
 /**
- * Imports all lines or none, in constant memory, and returns the number of records; `onProgress` gets that
- * of those read. A temporary table gets them first, which locks nothing: other writers wait only for the
- * transaction that moves it. @throws an error with the number of the line and the reason
+ * Imports all lines or none, in constant memory, and returns the number of records; `onProgress` gets
+ * that of those read. They are first staged in a temporary table, which locks nothing: other writers
+ * wait only for the transaction that moves it. @throws an error with the line's number and the reason
  */
 export async function importLines(
   database: Database,

@@ -10,8 +10,8 @@ const maxPauseMs = 100;
 
 /**
  * Runs `work`, and retries it for as long as another session holds a lock that it needs, or PgBouncer
- * refuses it, so that a short restart of PostgreSQL is not an outage; then throws its error. A gateway that
- * starts, where another process may migrate the tables, passes its log.
+ * refuses it, so that a short restart of PostgreSQL is not an outage; then throws its error. A gateway
+ * that starts passes its log, because it waits longer: another process may migrate the tables.
  */
 export async function whenFree<T>(work: () => Promise<T>, startLog?: Log): Promise<T> {
   const start = performance.now();

@@ -13,9 +13,9 @@ import { isLocked, NotConnectedError } from './faults.ts';
 const timeouts = { connect: 2000, statement: 5000, idle: 5000, query: 7000, lock: 100 };
 
 /**
- * What a gateway opens a database with. Its statements fail within 100 ms if another session holds a lock,
- * and `whenFree` retries them: one that waited would block the event loop on SQLite, and a connection of
- * the pool on PostgreSQL. Without it, as for commands, statements wait.
+ * What a gateway opens a database with. Its statements fail within 100 ms if another session holds a
+ * lock, and `whenFree` retries them: one that waited would block the event loop on SQLite, and a
+ * connection of the pool on PostgreSQL. Without it, as for commands, statements wait.
  */
 export interface ServerOptions {
   /** The most connections to PostgreSQL. */

@@ -16,8 +16,8 @@ export class ConnectionFailed extends Error {
 type Connector = buildConnector.connector;
 
 /**
- * Creates a connector for HTTP/1.1, which calls back with a `ConnectionFailed`: with HTTP/2, undici repeats
- * calls and sends many over one connection, which bypasses the limits of the origin. Connects to a service
+ * Creates a connector that fails with `ConnectionFailed`, for HTTP/1.1: with HTTP/2, undici repeats calls
+ * and sends many over one connection, which bypasses the limits of the origin. Connects to a service
  * with an `https:` URL through a tunnel of the proxy, and otherwise to the proxy itself.
  */
 export function createConnector(

@@ -149,8 +149,8 @@ export function openRestPetStore(
   }
 
   /**
-   * Creates the method of an operation. `describe` returns what its request has beside the path; `parameter`
-   * replaces the name in it.
+   * Creates the method of an operation. `describe` returns what its request has beside the path;
+   * `parameter` replaces the name in it.
    */
   function method<Value, Result>(
     operation: OperationId,

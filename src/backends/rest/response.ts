@@ -35,8 +35,8 @@ export class Received implements Responded {
   }
 
   /**
-   * Adds a chunk. Copies all but a single one into one buffer, because each Buffer has an overhead. Returns
-   * what ends the call before its response is complete.
+   * Adds a chunk. Copies all but a single one into one buffer, because each Buffer has an overhead.
+   * Returns what ends the call before its response is complete.
    */
   add(chunk: Buffer): Received | Failed | undefined {
     const start = this.body.byteLength;
@@ -73,7 +73,7 @@ export class Received implements Responded {
     }
   }
 
-  /** Frees its memory. That of a large body is freed when the request of its reader ends, which may use it. */
+  /** Frees its memory. A large body stays counted until the request of its reader ends. */
   release(reader?: Caller): void {
     const bytes = this.#counted;
     if (reader && bytes > turnBytes) reader.hold(this.#origin.bodyBytes, bytes);
