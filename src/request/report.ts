@@ -1,3 +1,4 @@
+import type { ServiceCall } from '../contract/pet-store.ts';
 import type { ClientName } from './client-name.ts';
 
 /** How an operation is reported. Its name is truncated, because clients choose it. */
@@ -6,6 +7,13 @@ export interface OperationLabel {
   readonly name: string | undefined;
   /** Both, as the log shows them. */
   readonly title: string;
+}
+
+/** A call of a field, as `extensions.calls` lists it. */
+interface ExplainedCall extends Pick<ServiceCall, 'operation' | 'status'> {
+  readonly durationMs: number;
+  readonly shared: boolean;
+  readonly builtin?: true;
 }
 
 /** What is reported of a request, besides its calls. Each part of the gateway sets what it knows. */
@@ -26,6 +34,8 @@ export class Report {
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts, in milliseconds. */
   firstPartMs: number | undefined;
+  /** The calls that have ended, if the request asks for them. */
+  explained: { list(): readonly ExplainedCall[] } | undefined;
   /** Where its document is from, if that is reported. */
   documentSource: 'manifest' | 'sent' | undefined;
   /** The application that sent it, from the headers. */

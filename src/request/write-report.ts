@@ -43,7 +43,7 @@ export function writeReport(
     ms,
     firstPartMs: firstPartMs && rounded(firstPartMs),
     replayed: scope.isReplayed || undefined,
-    calls: reportCalls(scope, now),
+    calls: reportCalls(report, scope, now),
     ...identity,
   });
 }
@@ -88,12 +88,15 @@ export function timeWithoutCalls(
 }
 
 /** Returns what the log shows of the calls that were started for a request. A write may go on. */
-function reportCalls(scope: Pick<Caller, 'calls'>, now: number) {
-  const reported = [];
+function reportCalls({ explained }: Report, scope: Pick<Caller, 'calls'>, now: number) {
+  const reported: { operation: string; status: number | string | null; ms: number }[] = [];
   for (const { caller, operation, outcome, startedAt, ms } of scope.calls) {
     if (caller !== scope) continue;
     const duration = outcome === undefined ? now - startedAt : ms;
     reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
+  }
+  for (const { operation, status, durationMs, shared, builtin } of explained?.list() ?? []) {
+    if (builtin && !shared) reported.push({ operation, status, ms: durationMs });
   }
   return reported;
 }

@@ -7,6 +7,9 @@ export function useExplain(): OperationPlugin {
     'data' in result || 'hasNext' in result ? { calls: petStore.explained?.list() } : undefined,
   );
   return {
-    onExecute: ({ context: { petStore } }) => (petStore.explained ? hooks : undefined),
+    onExecute({ context: { petStore, report } }) {
+      report.explained = petStore.explained;
+      return petStore.explained ? hooks : undefined;
+    },
   };
 }
