@@ -16,7 +16,10 @@ function operationsOf(query) {
     const stripped = text.replace(group, blank(last));
     return stripped === text ? text : strip(stripped, group, last);
   };
-  const withoutTexts = query.replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, blank(' '));
+  const withoutTexts = query.replace(
+    /"""(?:\\"""|[\s\S])*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g,
+    blank(' '),
+  );
   const heads = strip(strip(withoutTexts, /\([^()]*\)/g, ' '), /\{[^{}]*\}/g, ';').split(';');
   let end = 0;
   return heads

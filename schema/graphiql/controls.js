@@ -51,6 +51,18 @@ function handleKey(event) {
   }
 }
 
+/** Runs a query with the key that was chosen, also while it runs with another; a mutation is left to the user. */
+function tryState() {
+  const editor = operationEditor();
+  const kinds = operationsOf(editor.getValue()).map(({ kind }) => kind);
+  if (!kinds.length || kinds.some((kind) => kind !== 'query')) {
+    reportOutcome(activeTab, { line: 'Press ▶ to run the operation with this key.' });
+  } else {
+    stopRunning();
+    editor.getAction('graphql-run').run();
+  }
+}
+
 if (!navigator.clipboard) {
   Object.defineProperty(navigator, 'clipboard', { value: { writeText: copyBySelection } });
 }
@@ -74,6 +86,7 @@ if (demoKeys) {
     control('key').value = target.value;
     target.value = '';
     reportKey('');
+    tryState();
   });
 }
 // A small window, or one that is zoomed in, has room for the operation and its result.

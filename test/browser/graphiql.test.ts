@@ -152,14 +152,37 @@ describe('GraphiQL in Chromium', () => {
     expect(await problemOf(page).innerText()).toBe('');
   });
 
-  browserTest('offers the demo keys, and executes at Enter and Ctrl-Enter anywhere', async () => {
+  browserTest('offers the demo keys, with which it runs a query, but no mutation', async () => {
     const { page, result, sent } = await open();
     const states = page.getByLabel('Try a state');
     const texts = await states.locator('option').allTextContents();
     expect(texts).toEqual(expect.arrayContaining(['Succeeds', 'RATE_LIMITED: HTTP 429']));
     await openTab(page, 'ListPets');
+    // The second is run instead of the first, which has not ended.
+    await states.selectOption('demo-timeout');
     await states.selectOption('demo-conflict');
     expect(await keyField(page).inputValue()).toBe('demo-conflict');
+    await result.getByText('"CONFLICT"').waitFor();
+    await openTab(page, 'AddPet');
+    const count = sent.length;
+    await states.selectOption('demo-lost-write');
+    await page.getByText('Press ▶ to run the operation with this key.').waitFor();
+    await execute(page);
+    await result.getByText('"UNKNOWN"').waitFor();
+    expect(sent).toHaveLength(count + 1);
+    const hidden = String.raw`{ a(b: """ \""" """) } mutation M { c(d: """ " """) }`;
+    const kinds = `operationsOf(${JSON.stringify(hidden)}).map(({ kind }) => kind)`;
+    expect(await page.evaluate(kinds)).toEqual(['query', 'mutation']);
+    await openTab(page, 'ListPets');
+    await states.selectOption('demo-key');
+    await result.getByText('"Biscuit"').waitFor();
+  });
+
+  browserTest('executes at Enter in the key field, and at Ctrl-Enter anywhere', async () => {
+    const { page, result, sent } = await open();
+    const states = page.getByLabel('Try a state');
+    await openTab(page, 'ListPets');
+    await keyField(page).fill('demo-conflict');
     await keyField(page).press('Enter');
     await result.getByText('"CONFLICT"').waitFor();
     await keyField(page).fill(' Authorization: bearer  demo-key');
