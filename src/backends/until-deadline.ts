@@ -47,11 +47,6 @@ export async function takePlace(
 
 /** Creates the error of a call that did not end in time, and may have been done if it is a write. */
 export function lateError(isWrite: boolean): BackendTimeoutError {
-  const message = withAdvice('The pet store did not respond in time.', isWrite);
-  return new BackendTimeoutError(message, { writeOutcome: isWrite ? 'UNKNOWN' : 'NOT_DONE' });
-}
-
-/** Adds what a caller must know of a write that failed without a response. */
-export function withAdvice(message: string, isWrite: boolean): string {
-  return isWrite ? `${message} The write may have been carried out.` : message;
+  const writeOutcome = isWrite ? 'UNKNOWN' : 'NOT_DONE';
+  return new BackendTimeoutError('The pet store did not respond in time.', { writeOutcome });
 }

@@ -40,7 +40,7 @@ elseif found[1] == ARGV[1] and not found[2] then
   redis.call('DEL', KEYS[1])
 end`;
 
-const died = 'The gateway stopped before it had a response. The write may have been carried out.';
+const died = 'The gateway stopped before it had a response.';
 /** What a repetition gets if the process of the call has died. */
 const lost = encodeResult(new BackendUnavailableError(died));
 

@@ -1,5 +1,11 @@
 import { type ASTNode, GraphQLError, isValueNode, Kind } from 'graphql';
-import { ErrorResponse, isShown, PetStoreError, type WriteOutcome } from '../contract/error.ts';
+import {
+  ErrorResponse,
+  isShown,
+  PetStoreError,
+  type WriteOutcome,
+  withOutcome,
+} from '../contract/error.ts';
 import type { InputIssue } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
 
@@ -23,11 +29,14 @@ export interface FailedRequest {
  */
 export function typedError(error: GraphQLError, request: FailedRequest): TypedError {
   const { requestId, isMutation } = request;
-  const { message, extensions } = describe(error) ?? mask(error, request);
+  const described = describe(error);
+  const { message, extensions } = described ?? mask(error, request);
   const { locations, path } = error;
   const outcome = isMutation && path ? writeOutcomeOf(error, path, extensions.code) : undefined;
+  // The message of a resolver's own error stays as it is.
+  const isOwn = described !== undefined && rootCause(error) instanceof GraphQLError;
   return {
-    message,
+    message: isOwn ? message : withOutcome(message, outcome),
     ...(locations && { locations }),
     ...(path && { path }),
     extensions: { ...extensions, ...(outcome && !extensions['outcome'] && { outcome }), requestId },

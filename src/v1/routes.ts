@@ -1,5 +1,5 @@
 import { readBearer } from '../contract/bearer.ts';
-import { isShown, PetStoreError } from '../contract/error.ts';
+import { isShown, PetStoreError, withOutcome } from '../contract/error.ts';
 import {
   type Caller,
   type Operation,
@@ -110,7 +110,7 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
         request.report.status = staged.status;
         request.end();
       }
-      response = staged ?? errorResponse(error);
+      response = staged ?? errorResponse(error, method);
     }
     Object.assign(response.headers, route.headers);
     return response;
@@ -118,14 +118,16 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
 }
 
 /** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */
-function errorResponse(error: unknown): HttpResponse {
+function errorResponse(error: unknown, method: string): HttpResponse {
   if (!isShown(error)) {
     const message = 'An internal error occurred. Try again later.';
     return errorBodyResponse({ code: 'internal_error', message, status: 500 });
   }
   const { errorBody, retryAfterMs } = error;
-  if (retryAfterMs === undefined) return errorBodyResponse(errorBody);
-  return errorBodyResponse(errorBody, { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` });
+  const message = withOutcome(errorBody.message, method === 'POST' && error.writeOutcome);
+  const body = { ...errorBody, message };
+  if (retryAfterMs === undefined) return errorBodyResponse(body);
+  return errorBodyResponse(body, { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` });
 }
 
 /** Returns how the service itself fails with a demo key: with other text than JSON, or by closing the connection. */

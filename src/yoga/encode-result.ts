@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { withOutcome } from '../contract/error.ts';
 import { JsonText, stringifyJson } from '../contract/json.ts';
 import { type FailedRequest, typedError } from '../graphql/errors.ts';
 import type { TypedError } from '../graphql/result-types.ts';
@@ -145,8 +146,9 @@ export function responseTooLarge(
   { requestId, isMutation }: Pick<FailedRequest, 'requestId' | 'isMutation'>,
   outcome: 'DONE' | 'UNKNOWN' = 'DONE',
 ): TypedError {
+  const message = `The response is too large: expected at most ${maxDataLength} characters. Request fewer fields at a time.`;
   return {
-    message: `The response is too large: expected at most ${maxDataLength} characters. Request fewer fields at a time.`,
+    message: withOutcome(message, isMutation && outcome),
     extensions: { code: 'RESPONSE_TOO_LARGE', ...(isMutation && { outcome }), requestId },
   };
 }

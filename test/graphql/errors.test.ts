@@ -1,20 +1,24 @@
+import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { ErrorResponse } from '../../src/contract/error.ts';
+import { asUnknown } from '../../src/backends/write-result.ts';
+import {
+  BackendUnavailableError,
+  ErrorResponse,
+  RefusedStatementError,
+} from '../../src/contract/error.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 
-/** The response when the backend throws this value for `orders`. */
-async function respondTo(thrown: unknown) {
+/** The response when the backend throws this value for `orders` and for writes. */
+async function respondTo(thrown: unknown, query = '{ pets(limit: 1) { id } orders }') {
   const petStore = await openBuiltin();
+  const fail = async () => {
+    throw thrown;
+  };
   await using opened = await openGateway({
-    petStore: {
-      ...petStore,
-      listOrders: async () => {
-        throw thrown;
-      },
-    },
+    petStore: { ...petStore, listOrders: fail, createPet: fail },
   });
-  const response = await postGraphQL(opened.gateway, '{ pets(limit: 1) { id } orders }');
+  const response = await postGraphQL(opened.gateway, query);
   return { ...response, logged: opened.logged };
 }
 
@@ -72,6 +76,34 @@ describe('field errors', () => {
       level: 'error',
       requestId: headers.get('x-request-id'),
     });
+  });
+});
+
+describe('the message of the error of a write', () => {
+  const write = 'mutation { addPet(input: { name: "a", categoryId: 1 }) { id } }';
+  const mayBeDone = ' The write may have been carried out.';
+
+  it.each([
+    ['a server error', errorResponse(500), 'UNKNOWN'],
+    ['a refusal', errorResponse(401), 'NOT_DONE'],
+    ['a refusal of what may have been done before', asUnknown(errorResponse(401)), 'UNKNOWN'],
+    ['a loss', new BackendUnavailableError('Its words.'), 'UNKNOWN'],
+    ['an unexpected error', new TypeError('Its words.'), 'UNKNOWN'],
+    ['an unexpected error of GraphQL', new GraphQLError('Its words.'), 'UNKNOWN'],
+    ['a statement that has done nothing', new RefusedStatementError('Its words.'), 'NOT_DONE'],
+  ])('says that it may have been carried out, or not: %s', async (_, thrown, outcome) => {
+    const { errors = [] } = await respondTo(thrown, write);
+    expect(errors).toMatchObject([{ extensions: { outcome } }]);
+    expect(errors[0]?.message.endsWith(mayBeDone)).toBe(outcome === 'UNKNOWN');
+    const { text } = await respondTo(thrown);
+    expect(text).not.toContain(mayBeDone);
+  });
+
+  it("is a resolver's own if it has a code", async () => {
+    const thrown = new GraphQLError('Its words.', { extensions: { code: 'SOLD' } });
+    const { errors } = await respondTo(thrown, write);
+    const extensions = { code: 'SOLD', outcome: 'UNKNOWN' };
+    expect(errors).toMatchObject([{ message: 'Its words.', extensions }]);
   });
 });
 

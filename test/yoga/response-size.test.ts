@@ -45,6 +45,7 @@ describe('a response', () => {
     const { errors } = await postGraphQL(opened.gateway, query);
     const extensions = { code: 'RESPONSE_TOO_LARGE', outcome: 'UNKNOWN' };
     expect(errors).toMatchObject([{ extensions }]);
+    expect(errors?.[0]?.message).toMatch(/ The write may have been carried out\.$/);
   });
 
   it('has as many characters as its error says, and every field in order that fits', async () => {

@@ -4,7 +4,7 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import { type Caller, type OperationId, operations } from '../../contract/pet-store.ts';
-import { lateError, withAdvice } from '../until-deadline.ts';
+import { lateError } from '../until-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
@@ -31,11 +31,10 @@ function refused(code: string, status: number, message: string, retryAfterMs?: n
   return { title: `${code}: HTTP ${status}`, error };
 }
 
-const closed = (isWrite: boolean) =>
-  new BackendUnavailableError(
-    withAdvice('The pet store closed the connection before it responded.', isWrite),
-    { isStaged: true },
-  );
+const closed = () =>
+  new BackendUnavailableError('The pet store closed the connection before it responded.', {
+    isStaged: true,
+  });
 
 const invalid = () =>
   new InvalidResponseError('body: expected JSON, received other text.', {
@@ -67,7 +66,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
   },
   'demo-lost-write': {
     title: 'writes are done, but the response is lost: outcome UNKNOWN',
-    error: (isWrite) => (isWrite ? closed(isWrite) : undefined),
+    error: (isWrite) => (isWrite ? closed() : undefined),
     isDone: true,
   },
 };

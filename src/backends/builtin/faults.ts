@@ -24,12 +24,9 @@ export function storageFault(cause: unknown, isWrite: boolean) {
   if (reason === undefined && isRefused) return new RefusedStatementError(message, { cause });
   if (reason === undefined) return undefined;
   const isKnown = cause instanceof NotConnectedError || isRefusedLogin(cause) || isRefused;
-  const outcome = !isWrite
-    ? 'Try again later.'
-    : isKnown
-      ? 'Nothing was stored. Try again later.'
-      : 'The outcome is unknown: the record may or may not have been stored. Check before you try again.';
-  return new BackendUnavailableError(`The store's database ${reason}. ${outcome}`, {
+  const stored = isWrite ? ' Nothing was stored.' : '';
+  const advice = isWrite && !isKnown ? '' : `${stored} Try again later.`;
+  return new BackendUnavailableError(`The store's database ${reason}.${advice}`, {
     cause,
     writeOutcome: isKnown ? 'NOT_DONE' : 'UNKNOWN',
   });

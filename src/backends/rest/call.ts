@@ -225,7 +225,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     const isSentWrite = this.parts.request.method === 'POST' && this.#timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
     const late: Failed = this.#state === 'reading' ? this.#late : { why: 'timeout' };
-    const error = isSentWrite ? toError(late, true) : caller.cancelled;
+    const error = isSentWrite ? toError(late) : caller.cancelled;
     for (const waiter of this.waiters) if (waiter.caller === caller) waiter.reject(error);
     this.waiters = this.waiters.filter((waiter) => waiter.caller !== caller);
     if (!isSentWrite && this.waiters.length === 0) this.expire({ why: 'clientLeft' });

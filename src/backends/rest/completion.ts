@@ -138,7 +138,6 @@ export class Completion {
   #failed(call: EndedCall, outcome: Outcome, response?: Responded): Error {
     const { caller, operation, key, parts } = call;
     const { kind, label, isLogged } = consequencesOf(outcome);
-    const isWrite = parts.request.method === 'POST';
     let error: Error;
     if (outcome.why === undefined) {
       const decoded = outcome.decode();
@@ -151,11 +150,11 @@ export class Completion {
       if (outcome.status === 401) this.#keys.refuse(key);
       this.#report(call, outcome.status, readable);
     } else {
-      error = toError(outcome, isWrite);
+      error = toError(outcome);
       this.#report(call, label, response);
     }
     // Only a write goes on without the caller that it was started for.
-    const hasLeft = isWrite && caller.cancelled instanceof CancelledError;
+    const hasLeft = parts.request.method === 'POST' && caller.cancelled instanceof CancelledError;
     const { requestId } = caller;
     if (isLogged) logFailure(this.#log, { requestId, hasLeft }, operation, kind, error);
     return error;

@@ -131,15 +131,13 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
  * Returns the contract's error for a failed call. Its message is shown to clients, so it contains no
  * address; its `cause` is for the log.
  */
-export function toError(outcome: Failed, isWrite: boolean): PetStoreError {
+export function toError(outcome: Failed): PetStoreError {
   const { kind, label, message } = consequencesOf(outcome);
   const { cause, retryAfterMs, status = 0, problem = message } = outcome;
   if (label === 'cancelled') return new CancelledError();
   const isDone = status >= 200 && status <= 299;
   const writeOutcome = isDone ? 'DONE' : kind === 'notSent' ? 'NOT_DONE' : 'UNKNOWN';
-  const mayBeDone = isWrite && writeOutcome === 'UNKNOWN';
-  const text = mayBeDone ? `${problem} The write may have been carried out.` : problem;
-  return new errorOf[label](text, { cause, writeOutcome, retryAfterMs });
+  return new errorOf[label](problem, { cause, writeOutcome, retryAfterMs });
 }
 
 const errorOf = {

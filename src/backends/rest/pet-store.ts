@@ -187,7 +187,7 @@ export function openRestPetStore(
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
       if (outcome === undefined) return;
-      const error = toError(outcome, false);
+      const error = toError(outcome);
       logFailure(log, { requestId: 'readyz' }, 'checkReady', consequencesOf(outcome).kind, error);
       throw error;
     },

@@ -133,7 +133,13 @@ describe('the demo keys', () => {
     const limited = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-rate-limited') });
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '2']);
     const late = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-timeout') });
-    expect([late.status, (await late.json()).code]).toEqual([504, 'timeout']);
+    const message = 'The pet store did not respond in time.';
+    expect(await late.json()).toEqual({ code: 'timeout', message, status: late.status });
+    const headers = { ...bearer('demo-timeout'), 'content-type': 'application/json' };
+    const body = '{"name":"Rex","categoryId":1}';
+    const lost = await fetch(`${demo.url}/v1/pets`, { method: 'POST', headers, body });
+    const mayBeDone = `${message} The write may have been carried out.`;
+    expect(await lost.json()).toEqual({ code: 'timeout', message: mayBeDone, status: 504 });
     const failed = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-error') });
     expect([failed.status, (await failed.json()).code]).toEqual([500, 'demo_upstream_error']);
     const invalid = await fetch(`${demo.url}/v1/store/orders`, { headers: bearer('demo-invalid') });

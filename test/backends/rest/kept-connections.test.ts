@@ -101,10 +101,7 @@ describe('a kept connection that the service closes as a call goes out', () => {
   it('leaves the outcome of a write unknown', async () => {
     await using rest = await startRest(closeEverySecond(reset), one);
     await rest.list();
-    await expect(rest.add()).rejects.toMatchObject({
-      message: expect.stringContaining('may have been carried out'),
-      writeOutcome: 'UNKNOWN',
-    });
+    await expect(rest.add()).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
     expect(rest.attempts()).toBe(2);
   });
 

@@ -74,7 +74,7 @@ function circuitsOf(outcome: Outcome, effect: Effect): string {
 
 /** What a client gets for a write. */
 function errorOf(outcome: Outcome): string {
-  const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome, true);
+  const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
   const { extensions } = typedError(error, {
     requestId: 'r',

@@ -17,7 +17,7 @@ import type * as contract from '../../../src/contract/error.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 
-type Failures = Omit<typeof contract, 'PetStoreError' | 'isShown'>;
+type Failures = Omit<typeof contract, 'PetStoreError' | 'isShown' | 'withOutcome'>;
 
 /** The codes of field errors: those of all failures, and that of data that is left out. */
 type ServerErrorCode = InstanceType<Failures[keyof Failures]>['code'] | 'RESPONSE_TOO_LARGE';
