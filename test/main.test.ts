@@ -113,19 +113,27 @@ describe('npm start', () => {
     );
   });
 
-  it('warns about unknown variables', async () => {
+  it('warns once about unknown variables, and about those that workers need', async () => {
     await using started = await nodeStart({
-      DATABASE_URL: ':memory:',
+      PETSTORE_BASE_URL: 'http://127.0.0.1:9/v1',
+      WORKERS: '2',
       LOG_LVL: 'hunter2',
     });
     started.kill('SIGTERM');
     await started.exited;
-    const line = started.output.stderr.split('\n').find((one) => one.includes('LOG_LVL'));
-    expect(JSON.parse(line ?? '{}')).toMatchObject({
-      level: 'warn',
-      variables: ['LOG_LVL (did you mean LOG_LEVEL?)'],
-      msg: 'ignoring unknown variables; check their spelling',
-    });
+    const lines = started.output.stderr.split('\n').filter((one) => one.includes('"variables"'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        level: 'warn',
+        variables: ['LOG_LVL (did you mean LOG_LEVEL?)'],
+        msg: 'ignoring unknown variables; check their spelling',
+      },
+      {
+        level: 'warn',
+        variables: ['IDEMPOTENCY_STORE'],
+        msg: 'without these variables, each worker limits and remembers alone',
+      },
+    ]);
     expect(started.output.stderr).not.toContain('hunter2');
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Config, loadConfig, requireTls, warnOfUnknown } from '../config/config.ts';
+import { type Config, loadConfig, requireTls, warnAtStart } from '../config/config.ts';
 import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles } from '../config/environment.ts';
 import { openApp } from '../gateway.ts';
@@ -59,7 +59,7 @@ export async function runServe(
     if (isRead) Object.assign(env, { [name]: text });
   }
   const telemetry = { log, metrics, tracing: await openTracing(config.tracesUrl, log, config) };
-  if (!worker) warnOfUnknown(config, log);
+  if (!worker) warnAtStart(config, log);
   if (!worker) connectionLimit(log);
   if (!worker) await removeStaleSocket(config.host);
   const supervisor = cluster?.isPrimary

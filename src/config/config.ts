@@ -57,6 +57,18 @@ export function warnOfUnknown(
   log.warn({ variables }, 'ignoring unknown variables; check their spelling');
 }
 
+/** Logs the variables that are probably misspelled, and those of the stores that several workers lack. */
+export function warnAtStart(config: Config, log: Parameters<typeof warnOfUnknown>[1]): void {
+  warnOfUnknown(config, log);
+  const { backend, rateLimitPerKey, rateLimitStore } = config;
+  const isOnce = backend.kind === 'builtin' || backend.sendsIdempotencyKeys;
+  const variables = [];
+  if (!isOnce && !backend.idempotencyStore) variables.push('IDEMPOTENCY_STORE');
+  if (rateLimitPerKey && !rateLimitStore) variables.push('RATE_LIMIT_STORE');
+  if (config.workers === 1 || variables.length === 0) return;
+  log.warn({ variables }, 'without these variables, each worker limits and remembers alone');
+}
+
 /** @throws ConfigError if variables for HTTPS are misspelled, so that plain HTTP would be served. */
 export function requireTls({ tlsCertFile, unknownVariables: unknown }: Config): void {
   const misspelled = unknown.filter((name) => /\bTLS_/i.test(name));

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { ConfigError, loadConfig, warnAtStart } from '../../src/config/config.ts';
 import { configRows, describeVariables } from '../../src/config/describe.ts';
 import { unknownVariables } from '../../src/config/environment.ts';
 import { documentedVariables } from '../../src/config/variables.ts';
@@ -374,6 +374,29 @@ describe('loadConfig', () => {
       ]),
     );
     expect(rows).toHaveLength(documentedVariables().length);
+  });
+});
+
+describe('the warning about several workers', () => {
+  const WORKERS = '2';
+  const store = 'redis://localhost';
+
+  it.each([
+    [{ WORKERS, PETSTORE_BASE_URL }, ['IDEMPOTENCY_STORE']],
+    [{ WORKERS, PETSTORE_BASE_URL, IDEMPOTENCY_STORE: store }, undefined],
+    [{ WORKERS, PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' }, undefined],
+    [{ WORKERS }, undefined],
+    [{ WORKERS, RATE_LIMIT_PER_KEY: '5' }, ['RATE_LIMIT_STORE']],
+    [{ WORKERS, RATE_LIMIT_PER_KEY: '5', RATE_LIMIT_STORE: store }, undefined],
+    [
+      { WORKERS, PETSTORE_BASE_URL, RATE_LIMIT_PER_KEY: '5' },
+      ['IDEMPOTENCY_STORE', 'RATE_LIMIT_STORE'],
+    ],
+    [{ WORKERS: '1', PETSTORE_BASE_URL, RATE_LIMIT_PER_KEY: '5' }, undefined],
+  ])('for %j names %j', (env, variables) => {
+    const warned: object[] = [];
+    warnAtStart(loadConfig(env), { warn: (entry) => warned.push(entry) });
+    expect(warned).toEqual(variables ? [{ variables }] : []);
   });
 });
 
