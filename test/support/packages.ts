@@ -27,10 +27,13 @@ async function pack(folder: string, from: string, files: readonly string[]): Pro
   const target = join(folder, 'packed', from);
   await mkdir(target, { recursive: true });
   const path = `${join(repository, 'node_modules/.bin')}:${process.env['PATH']}`;
-  await run('npm', ['pack', '--silent', '--pack-destination', target], {
+  const { stderr } = await run('npm', ['pack', '--silent', '--pack-destination', target], {
     cwd: source,
-    env: { ...process.env, PATH: path },
+    // In tests, rolldown is always quiet.
+    env: { ...process.env, PATH: path, NODE_ENV: '', TEST: '' },
   });
+  // A list of all chunks would hide a warning.
+  if (/chunks.*size/.test(stderr)) throw new Error(`Expected a quiet build, received:\n${stderr}`);
   await rm(source, { recursive: true });
   const name = (await readdir(target)).find((file) => file.endsWith('.tgz')) ?? '';
   return join(target, name);
