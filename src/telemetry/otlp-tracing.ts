@@ -32,9 +32,6 @@ import {
   traceHeaders,
 } from './trace.ts';
 
-/** The timeout of the last export during shutdown, in milliseconds. */
-const lastExportMs = 1000;
-
 /** Sends spans as OpenTelemetry's conventions name them. A failed export loses its spans. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
@@ -118,8 +115,8 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
     },
     // Exports the remaining spans. All requests are complete, so a failure is only logged.
     async [Symbol.asyncDispose]() {
-      const timedOut = wait(lastExportMs, undefined, { ref: false }).then(() => {
-        throw new Error(`The collector did not accept the last spans within ${lastExportMs} ms.`);
+      const timedOut = wait(1000, undefined, { ref: false }).then(() => {
+        throw new Error('The collector did not accept the last spans within a second.');
       });
       await Promise.race([provider.shutdown(), timedOut]).catch(fail);
     },
