@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 // Not by name: Node 20 lacks `getSystemErrorMessage`, and has to reach the check of its version.
 import util, { parseEnv } from 'node:util';
 import { closestMatch } from 'leven';
@@ -40,10 +40,8 @@ export function readFiles(given: Environment, problems: string[]): Environment {
   return { ...env, ...read };
 }
 
-/** Reads a file of at most 1 MiB, without a byte order mark. @throws if it is larger or can't be read */
+/** Reads a file, without a byte order mark. */
 function readText(file: string): string {
-  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size > 1024 * 1024) throw new Error(`${size} bytes, more than 1 MiB`);
   return new TextDecoder().decode(readFileSync(file));
 }
 

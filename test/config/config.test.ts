@@ -516,10 +516,4 @@ describe('CONFIG_FILE', () => {
     expect(() => loadConfig(env)).toThrow(new RegExp(`has a problem:\n  - ${message}`));
     expect(() => loadConfig(env)).toThrow(/^(?!.*er2)/s);
   });
-
-  it('has at most 1 MiB', () => {
-    expect(() => loadConfig(write(`${'#'.repeat(1_100_000)}\n`))).toThrow(
-      /CONFIG_FILE: expected a file of variables in .*, found: 1100001 bytes, more than 1 MiB/,
-    );
-  });
 });
