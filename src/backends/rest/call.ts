@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import type { KeyedCaller } from '../../keys/api-key.ts';
 import { atEndOfTurn } from '../../limits/end-of-turn.ts';
 import { waitForTurn } from '../../limits/turns.ts';
 import type { CallParts, EndedCall, Outcome } from './completion.ts';
@@ -32,8 +31,8 @@ const ended = new Error('The call has ended');
 export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   readonly parts: CallParts;
   readonly id: string;
-  readonly caller: KeyedCaller;
-  readonly key: KeyedCaller['key'];
+  readonly caller: CallParts['caller'];
+  readonly key: CallParts['caller']['key'];
   readonly operation: string;
   readonly startedAt = performance.now();
   readonly deadlineAt: number;
