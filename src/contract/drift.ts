@@ -13,9 +13,12 @@ export interface Drift {
   readonly field: string;
 }
 
+/** The most differences of one response that are returned. */
+const maxDrifts = 50;
+
 /**
  * Returns how the JSON of a success differs from the contract and from what the path asks for, each
- * difference once, at most 50. A null that stands for no value is no difference.
+ * difference once. A null that stands for no value is no difference.
  */
 export function driftOf(
   { record, list }: Pick<Operation, 'record' | 'list'>,
@@ -27,7 +30,7 @@ export function driftOf(
   if (declared === undefined) return [];
   const found = new Map<string, Drift>();
   const add = (kind: Drift['kind'], field: string) => {
-    if (found.size < 50) found.set(`${kind} ${field}`, { kind, field });
+    if (found.size < maxDrifts) found.set(`${kind} ${field}`, { kind, field });
   };
   const fields = Object.values(declared);
   const [, id] = /\/(-?\d+)$/.exec(path) ?? [];

@@ -11,6 +11,12 @@ export const probePaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 /** Responds to probes of `probePaths`. */
 export type Health = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** The timeout of a check of the backend, in milliseconds. */
+const checkTimeoutMs = 2000;
+
+/** How long its result is reused, in milliseconds. */
+const cacheMs = 1000;
+
 /**
  * Creates the liveness and readiness endpoints. Concurrent probes share one check of the backend.
  * @param metrics where the latest check is reported; each scrape starts another one
@@ -21,8 +27,8 @@ export function createHealth(
   metrics?: Pick<Metrics, 'watchReady'>,
 ): Health {
   let problem: string | undefined;
-  const check = oncePer(1000, async () => {
-    const timedOut = wait(2000, undefined, { ref: false }).then(() => {
+  const check = oncePer(cacheMs, async () => {
+    const timedOut = wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
       throw new Error('The backend does not respond.');
     });
     problem = await Promise.race([checkReady(), timedOut]).then(

@@ -50,6 +50,9 @@ const backlog = 2048;
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
 
+/** The fraction of the grace period after which responses in parts receive their last part. */
+const fractionForParts = 0.9;
+
 /** Documented options of Node's server; times in milliseconds. */
 const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
@@ -116,7 +119,7 @@ export async function listen(
       };
       const timers = [
         setTimeout(() => server.closeIdleConnections(), idleWhileClosingMs),
-        setTimeout(endParts, graceMs * 0.9),
+        setTimeout(endParts, graceMs * fractionForParts),
         setTimeout(() => connections.closeAll(), graceMs),
       ];
       await closed;

@@ -8,6 +8,9 @@ export interface Log extends Readonly<Record<'debug' | 'info' | 'warn' | 'error'
   request(members: object): void;
 }
 
+/** The members of an entry that contain a key, also one level below. */
+const secrets = ['authorization', 'apiKey', '*.authorization', '*.apiKey'];
+
 /** Creates a log without keys. Stacks, which contain file paths, need `debug` or `trace`. */
 export function createLog(
   level: string,
@@ -18,7 +21,7 @@ export function createLog(
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: ['authorization', 'apiKey', '*.authorization', '*.apiKey'], remove: true },
+      redact: { paths: secrets, remove: true },
       formatters: { level: (label) => ({ level: label }) },
       serializers: {
         err: (error: unknown) => serializeError(error, logger.isLevelEnabled('debug')),

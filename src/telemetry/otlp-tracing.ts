@@ -32,6 +32,12 @@ import {
   traceHeaders,
 } from './trace.ts';
 
+/** The timeout of the last export during shutdown, in milliseconds. */
+const lastExportMs = 1000;
+
+/** Maximum length of a path in a trace, in characters. */
+const maxPathLength = 256;
+
 /** Sends spans as OpenTelemetry's conventions name them. A failed export loses its spans. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the spans share one processor.
 export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tracing {
@@ -115,8 +121,8 @@ export function openOtlpTracing(endpoint: URL, log: Log, sampling: Sampling): Tr
     },
     // Exports the remaining spans. All requests are complete, so a failure is only logged.
     async [Symbol.asyncDispose]() {
-      const timedOut = wait(1000, undefined, { ref: false }).then(() => {
-        throw new Error('The collector did not accept the last spans within a second.');
+      const timedOut = wait(lastExportMs, undefined, { ref: false }).then(() => {
+        throw new Error(`The collector did not accept the last spans within ${lastExportMs} ms.`);
       });
       await Promise.race([provider.shutdown(), timedOut]).catch(fail);
     },
@@ -140,7 +146,7 @@ function attributesOf({ method, path, scheme }: TracedHead): Attributes {
     'http.request.method': known ? method : '_OTHER',
     'http.request.method_original': known ? undefined : method,
     'url.scheme': scheme,
-    'url.path': path.slice(0, 256),
+    'url.path': path.slice(0, maxPathLength),
   };
 }
 

@@ -11,6 +11,12 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
+/** The primary gives up after this many consecutive failed starts if no worker is serving. */
+const maxFailedStarts = 5;
+
+/** A worker that misses this many consecutive pings, in about twelve seconds, is killed. */
+const maxMissedPings = 5;
+
 /** In milliseconds. Each failed start doubles the delay of the next one, up to the maximum. */
 const delays = { restart: 100, maxRestart: 5000, ping: 1000 };
 
@@ -107,11 +113,9 @@ export class Supervisor implements RunningGateway {
       log.error({ pid, code, signal }, 'worker exited');
       onStarted();
       if (!served) this.#failedStarts++;
-      if (this.#failedStarts >= 5 && this.#serving.size === 0) {
-        log.error(
-          { failedStarts: this.#failedStarts },
-          'workers exit before they serve: giving up',
-        );
+      if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
+        const failedStarts = this.#failedStarts;
+        log.error({ failedStarts }, 'workers exit before they serve: giving up');
         await this.stop(new AbortController().signal);
         process.exit(1);
       }
@@ -120,9 +124,9 @@ export class Supervisor implements RunningGateway {
     }
   }
 
-  /** Pings a worker and kills it if it does not respond for about twelve seconds. */
+  /** Pings a worker and kills it if it does not respond, so that it is replaced. */
   async #watch(worker: Worker): Promise<void> {
-    for (let missed = 0; missed < 5; ) {
+    for (let missed = 0; missed < maxMissedPings; ) {
       await wait(delays.ping, undefined, { ref: false });
       if (this.#isStopping || worker.isDead()) return;
       missed = await request(worker, 'ping').then(
@@ -220,8 +224,10 @@ async function reloadAll(): Promise<void> {
 
 /** Resolves if any worker is ready. @throws the reason of the first worker if none is. */
 async function checkAnyReady(): Promise<void> {
-  const checks = workers().map((worker) => request(worker, 'readiness'));
-  await Promise.any(checks).catch(({ errors: [first] }: AggregateError) => {
+  try {
+    await Promise.any(workers().map((worker) => request(worker, 'readiness')));
+  } catch (error) {
+    const [first] = (error as AggregateError).errors as Error[];
     throw first ?? new Error('No worker is serving.');
-  });
+  }
 }

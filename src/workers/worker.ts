@@ -11,6 +11,9 @@ export type WorkerMessage =
   | { readonly url: string }
   | { readonly id: number; readonly reply?: unknown; readonly problem?: string };
 
+/** How long a worker that stops on its own waits for the primary, in milliseconds. */
+const releaseTimeoutMs = 1000;
+
 /** The options of a worker: the primary serves the admin port, and closes the port first. */
 export const workerOptions = { adminPort: undefined, waitForPortRelease };
 
@@ -20,8 +23,7 @@ export const workerOptions = { adminPort: undefined, waitForPortRelease };
  */
 function waitForPortRelease(): Promise<void> {
   return new Promise((resolve) => {
-    // A worker that stops on its own waits a second for the primary.
-    setTimeout(resolve, 1000).unref();
+    setTimeout(resolve, releaseTimeoutMs).unref();
     process.on('message', (message: PrimaryMessage) => {
       if (message.type !== 'stop') return;
       // node:cluster reports a closed port to the primary just before it closes it, which lets
