@@ -3,7 +3,6 @@ import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { notStored, type StoredWrite, type WriteStore } from './remembered-writes.ts';
 
-/** A write, and the bytes that it uses. */
 interface Entry extends StoredWrite {
   readonly key: ApiKey;
   readonly startedAt: number;

@@ -18,7 +18,6 @@ export interface SharedRead {
 export class ApiKey {
   /** The token of the `Authorization` header; empty for requests without one. */
   readonly credential: string;
-  /** Whether the backend has accepted it. */
   isAccepted = false;
   /** Its latest `Authorization` header that was well-formed; clients repeat theirs. */
   header: string | undefined;
@@ -34,7 +33,6 @@ export class ApiKey {
   readonly succeededAt: number[] = [];
   /** Its circuit at each origin, by the index of the origin; missing without recent failures. */
   readonly circuits: (Circuit | undefined)[] = [];
-  /** Its reads in flight. */
   readonly reads: SharedRead[] = [];
 
   constructor(credential: string) {

@@ -18,7 +18,6 @@ export async function openAdministration(databaseUrl: string, log: Log) {
   const engine = engineOf(databaseUrl);
   return {
     keys: new StoredApiKeys(database),
-    /** Imports all lines or none; see `importLines`. */
     importLines: importLines.bind(undefined, database, engine),
     exportLines: exportLines.bind(undefined, database),
     /** Undoes the migrations after this one, so that an earlier version can run. */
@@ -27,7 +26,6 @@ export async function openAdministration(databaseUrl: string, log: Log) {
   };
 }
 
-/** The number of rows per SELECT. */
 const pageSize = 1000;
 
 /** What is selected of each kind beside the id, and how a row of it becomes a line. */

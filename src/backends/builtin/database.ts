@@ -25,7 +25,6 @@ export interface Tables {
     /** When a gateway last accepted the key, up to a minute earlier than it really did. */
     last_used_at: string | null;
     revoked_at: string | null;
-    /** The id of the key that replaces this one. */
     replaced_by: string | null;
   };
   /** The writes with an idempotency key. */

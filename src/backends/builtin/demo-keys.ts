@@ -8,7 +8,6 @@ import { lateError } from '../until-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
-  /** What happens, in one line. */
   readonly title: string;
   /** How long a call takes, given the time limit of calls. Both are in milliseconds. */
   readonly waitMs?: (timeoutMs: number) => number;

@@ -22,7 +22,6 @@ type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
 type Session = Kysely<Tables & { staged: Staged }>;
 type Line = Row & { readonly line: number };
 
-/** The columns of each kind, without the id. */
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
 
 /**

@@ -213,7 +213,6 @@ export async function openBuiltinPetStore(
   };
 }
 
-/** The kind and the table of the query of each operation. */
 const queries: Readonly<Record<OperationId, string>> = {
   listPets: 'SELECT pets',
   createPet: 'INSERT pets',

@@ -64,10 +64,8 @@ export interface OriginOptions {
  * that of a key on failures that may be specific to the key, such as a 5xx status.
  */
 export class Origin {
-  /** The maximum size of a body, in bytes. */
   readonly maxBodyBytes: number;
   readonly bodyBytes: Limit;
-  /** Where calls that have a place are dispatched. */
   readonly pool: Pool;
   /** Limits the retries of calls that failed. */
   readonly retries: Limit;
