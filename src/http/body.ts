@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
-import type { Limit } from '../limits/limit.ts';
 import { badRequest, HttpError } from './error.ts';
-import { Refusal } from './refusal.ts';
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -19,8 +17,14 @@ const tinyChunkBytes = 64;
 /** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
-/** The owner of a body, as its limit knows it. */
-type Key = Parameters<Limit['take']>[0];
+/** What limits the bytes of a body beyond `freeBytes`, until its request ends. */
+export interface BodyBudget {
+  /** Whether the request has no API key. */
+  readonly isAnonymous: boolean;
+  /** Takes bytes; returns the error if they are refused. */
+  take(bytes: number): HttpError | undefined;
+  release(bytes: number): void;
+}
 
 /**
  * The body of a request of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks after the first
@@ -28,8 +32,7 @@ type Key = Parameters<Limit['take']>[0];
  * bytes of memory.
  */
 export class RequestBody {
-  readonly #limit: Limit;
-  readonly #key: Key;
+  readonly #budget: BodyBudget;
   #bytes: Uint8Array = empty;
   /** The number of bytes received, refused ones included. */
   size = 0;
@@ -41,10 +44,8 @@ export class RequestBody {
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
-  /** @param limit that of the bytes of all bodies beyond `freeBytes` */
-  constructor(limit: Limit, key: Key) {
-    this.#limit = limit;
-    this.#key = key;
+  constructor(budget: BodyBudget) {
+    this.#budget = budget;
   }
 
   /** Returns the bytes so far, none if there is no body. @throws HttpError if it was refused */
@@ -116,7 +117,7 @@ export class RequestBody {
 
   /** Stops counting the body. Call it when the request ends. */
   release(): void {
-    if (this.#counted > 0) this.#limit.release(this.#key, this.#counted);
+    if (this.#counted > 0) this.#budget.release(this.#counted);
     this.#counted = 0;
   }
 
@@ -132,11 +133,11 @@ export class RequestBody {
   }
 
   get #maximum(): number {
-    return this.#key.credential === '' ? freeBytes : maxBodyBytes;
+    return this.#budget.isAnonymous ? freeBytes : maxBodyBytes;
   }
 
   #tooLarge(): HttpError {
-    const condition = this.#key.credential === '' ? ' without an API key' : '';
+    const condition = this.#budget.isAnonymous ? ' without an API key' : '';
     return bodyTooLarge(`is too large: expected at most ${this.#maximum} bytes${condition}`);
   }
 
@@ -146,10 +147,10 @@ export class RequestBody {
       return false;
     }
     const more = this.size - freeBytes - this.#counted;
-    const refusedBy = this.#limit.take(this.#key, more);
-    if (refusedBy === undefined) this.#counted += more;
-    else this.refuse(new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes'));
-    return refusedBy === undefined;
+    const error = this.#budget.take(more);
+    if (error === undefined) this.#counted += more;
+    else this.refuse(error);
+    return error === undefined;
   }
 
   #append(chunk: Uint8Array, start: number): void {

@@ -4,7 +4,7 @@ import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
 import type { RequestServer, ServedRequest } from '../http/request-server.ts';
 import { readClientHeaders } from './client-name.ts';
 import { Report } from './report.ts';
-import type { RequestEnvironment } from './request-environment.ts';
+import { BodyBytes, type RequestEnvironment } from './request-environment.ts';
 import { Scope } from './scope.ts';
 import { writeReport } from './write-report.ts';
 
@@ -33,7 +33,7 @@ export class GatewayRequest implements ServedRequest {
     this.repeated = head.repeated;
     this.mayStream = method !== 'HEAD' && (head.mayStream ?? true);
     this.scope = new Scope(environment, head);
-    this.body = new RequestBody(environment.bodyBytes, this.scope.key);
+    this.body = new RequestBody(new BodyBytes(environment.bodyBytes, this.scope.key));
     this.#environment = environment;
     const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
     if (client !== undefined) this.report.client = readClientHeaders(client, headers);

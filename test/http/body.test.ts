@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { maxBodyBytes, RequestBody } from '../../src/http/body.ts';
-import { createEnvironment } from '../../src/request/request-environment.ts';
+import { BodyBytes, createEnvironment } from '../../src/request/request-environment.ts';
 import { quiet } from '../support/log.ts';
 
 const { keys, bodyBytes } = createEnvironment(quiet);
 
 /** Reads the body of a request with an API key, or without one. */
 function read(chunks: Iterable<Uint8Array>, key: string | undefined = 'one'): RequestBody {
-  const reader = new RequestBody(bodyBytes, keys.find(key || undefined));
+  const reader = new RequestBody(new BodyBytes(bodyBytes, keys.find(key || undefined)));
   for (const chunk of chunks) reader.push(chunk);
   return reader;
 }
