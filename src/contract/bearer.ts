@@ -3,7 +3,7 @@ import { UnauthenticatedError } from './error.ts';
 /** `Bearer` and a b64token (RFC 6750, section 2.1); the scheme is case-insensitive (RFC 9110). */
 const bearer = /^Bearer +[A-Za-z0-9._~+/-]+=*$/i;
 
-/** Returns an `Authorization` header with a bearer token. @throws UnauthenticatedError for any other. */
+/** Returns a header with a bearer token. @throws UnauthenticatedError for any other, or none. */
 export function readBearer(authorization: string | null | undefined): string {
   if (!authorization) {
     throw new UnauthenticatedError(

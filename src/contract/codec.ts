@@ -51,7 +51,7 @@ export function decodeNewMessage(json: unknown): string {
   throw invalidInput('message', 'a string', message);
 }
 
-/** Decodes the response to `GET /pets`. @throws InvalidResponseError that names the first invalid field. */
+/** Decodes the response to `GET /pets`. @throws InvalidResponseError that names a field. */
 export function decodePets(json: unknown): Pet[] {
   if (!Array.isArray(json)) throw invalidResponse('body', 'an array', json);
   if (json.length > pageSize.maximum) {
@@ -60,7 +60,7 @@ export function decodePets(json: unknown): Pet[] {
   return json.map((one, index) => decodePet(one, index));
 }
 
-/** Decodes one animal, alone or of a list. @throws InvalidResponseError that names the invalid field. */
+/** Decodes one animal, alone or of a list. @throws InvalidResponseError that names a field. */
 export function decodePet(json: unknown, index?: number): Pet {
   if (!isObject(json)) throw invalidResponse(`${at(index)}body`, 'an object', json);
   return mapPet(json, decodeField, index) as Pet;
@@ -79,7 +79,7 @@ function at(index: number | undefined): string {
   return index === undefined ? '' : `[${index}].`;
 }
 
-/** Decodes the response to `POST /messages`. @throws InvalidResponseError that names the invalid field. */
+/** Decodes the response to `POST /messages`. @throws InvalidResponseError that names a field. */
 export function decodeMessage(json: unknown): Message {
   if (!isObject(json)) throw invalidResponse('body', 'an object', json);
   const decoded = Object.values(messageFields).map((one) => [

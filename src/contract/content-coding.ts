@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 /** Decodes a whole body. @throws if it is not encoded so, or its length exceeds `maxOutputLength`. */
 type Decode = (body: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer;
 
-/** The codings that are decoded. Some peers send `deflate` without zlib's header, whose first byte ends in 8. */
+/** By name. Some peers send `deflate` without zlib's header, whose first byte ends in 8. */
 const decoders = new Map<string, Decode>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
@@ -15,8 +15,8 @@ const decoders = new Map<string, Decode>([
 ]);
 
 /**
- * Decodes a body by its `Content-Encoding` (RFC 9110, section 8.4), a list in the order in which the codings
- * were applied. Returns undefined for more than five, or unknown ones. @throws as `Decode` does
+ * Decodes a body by its `Content-Encoding` (RFC 9110, section 8.4), a list in the order of coding.
+ * Returns undefined for more than five, or unknown ones. @throws as `Decode` does
  */
 export function decodeContent<Bytes extends Uint8Array>(
   body: Bytes,

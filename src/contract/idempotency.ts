@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Caller, WriteKey } from './pet-store.ts';
 
-/** Returns the key of a write at a response path, or a path of `/v1`; undefined if its caller sent none. */
+/** Returns the key of a write at a response path or a path of `/v1`; undefined without one. */
 export function writeKeyOf(
   caller: Pick<Caller, 'idempotencyKey'> & Partial<Pick<Caller, 'forwarded'>>,
   path: string | number,

@@ -36,7 +36,7 @@ export function parseJson(text: string, toExact: (source: string) => unknown = t
 
 const integer = /^-?[0-9]+$/;
 
-/** Returns an integer of up to 64 characters (BigInt takes quadratic time) as a bigint, others as a RawJson. */
+/** Returns an integer of up to 64 characters as a bigint (quadratic time), others as a RawJson. */
 export function toBigInt(source: string): bigint | RawJson {
   return source.length <= 64 && integer.test(source) ? BigInt(source) : JSON.rawJSON(source);
 }

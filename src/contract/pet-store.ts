@@ -17,14 +17,14 @@ export type CallerIdentity = Readonly<Partial<Record<'account' | 'keyId' | 'cred
 
 /** Who calls a backend: the scope of a request. */
 export interface Caller {
-  /** Its API key: the token, empty without one, and the latest well-formed `Authorization` header. */
+  /** Its API key: the token, empty without one, and the latest valid `Authorization` header. */
   readonly key: { readonly credential: string; header: string | undefined };
   /** The unchanged `Authorization` header, which has a bearer token. */
   readonly authorization: string | undefined;
   readonly requestId: string;
   /** Headers to pass on to another service, by lower-case name. */
   readonly forwarded: Readonly<Record<string, string>> | undefined;
-  /** The error of its calls once it leaves or its deadline passes. A write that was sent goes on. */
+  /** The error of its calls once it leaves or is late. A write that was sent goes on. */
   readonly cancelled: Error | undefined;
   /** When its own deadline passes, as a `performance.now()` timestamp; Infinity without one. */
   readonly deadlineAt: number;

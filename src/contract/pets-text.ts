@@ -7,8 +7,8 @@ import { readJson } from './response-json.ts';
 const fields: readonly Field[] = Object.values(petFields);
 
 /**
- * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member. Optional
- * fields may be absent or null unless it is complete.
+ * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member.
+ * Optional fields may be absent or null unless it is complete.
  */
 function animal(open: string, isComplete: boolean): string {
   const members = fields.map(({ name, kind, isRequired }, index) => {
@@ -77,7 +77,7 @@ export class PetsText implements Iterable<Pet> {
     return count;
   }
 
-  /** Writes a list with the text of each animal; undefined if that has an optional field that one may lack. */
+  /** Writes the text of each animal; undefined if it has an optional field that one may lack. */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
     if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;

@@ -47,7 +47,7 @@ export type NewPet = { readonly [Name in Exclude<RequiredField, 'id'>]: Value<Na
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | undefined;
 };
 
-/** An animal of a backend (contract, "Pet"). An invalid optional field is an Error, which fails no other field. */
+/** An animal of a backend (contract, "Pet"). An invalid optional field is an Error instead. */
 export type Pet = { readonly [Name in RequiredField]: Value<Name> } & {
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | Error | undefined;
 };

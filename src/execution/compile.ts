@@ -11,9 +11,9 @@ import { conditionsOf, maxConditions, type VariableValues } from './field-collec
 import { type Plan, planOperation } from './plan.ts';
 
 /**
- * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: to report
- * invalid variables; at the first use of a variant, because generating code costs more than executing
- * once; and if the variables include a selection that cannot be compiled.
+ * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: to
+ * report invalid variables; at the first use of a variant, because generating code costs more than
+ * executing once; and if the variables include a selection that cannot be compiled.
  */
 export type CompiledOperation = (
   context: object,
@@ -27,9 +27,9 @@ const channel = tracingChannel('graphql:execute');
  * Compiles the operation of a valid document without `@defer`. Its result is that of graphql-js, and is
  * published to its tracing channel. Returns undefined for an operation with too many conditions.
  *
- * Compiled code relies on what is true of the root fields of the contract (`contractResolver`): they are
- * nullable, and their resolvers use only `path.key` of `info` and return records, lists of records or
- * JSON text, or reject; below them there are no resolvers. Other fields are left to the fallback executor.
+ * Compiled code relies on what is true of root fields of the contract (`contractResolver`): they
+ * are nullable, and their resolvers use only `path.key` of `info` and return records, lists of them
+ * or JSON text, or reject; below them are no resolvers. The fallback executor has all other fields.
  */
 export function compileOperation(
   schema: GraphQLSchema,

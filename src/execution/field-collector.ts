@@ -30,9 +30,9 @@ export interface SelectedField {
 export type CollectFields = ReturnType<typeof createCollectFields>;
 
 /**
- * Creates `CollectFields` (GraphQL specification, section 6.3.2) for a document and the variables that its
- * `@skip` and `@include` use. It throws for introspection, and for the response key `__proto__`, which
- * would set the prototype of the result.
+ * Creates `CollectFields` (GraphQL specification, section 6.3.2) for a document and the variables
+ * of its conditions. It throws for introspection, and for the response key `__proto__`, which would
+ * set the prototype of the result.
  */
 export function createCollectFields({ definitions }: DocumentNode, variables: VariableValues) {
   const isIncluded = (selection: SelectionNode) => {

@@ -37,7 +37,7 @@ type ExecuteField = (
 /** Completes the value of the root field with this response key. */
 type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
 
-/** Plans an operation for these values of its conditions. @throws if graphql-js has to execute it. */
+/** Plans an operation for these values of its conditions. @throws if graphql-js must execute it. */
 export function planOperation(
   schema: GraphQLSchema,
   document: DocumentNode,

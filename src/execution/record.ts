@@ -19,9 +19,9 @@ const textScalars = ['ID', 'String', 'DateTime'];
 type Complete = (record: unknown, errors: GraphQLError[], path: Path) => unknown;
 
 /**
- * Plans the completion of records, whose properties have the values of their fields: text, a word of an
- * enumeration, or for a nullable field also nothing or an Error. `write` writes one as JSON, if it has all
- * fields and its strings need no escapes.
+ * Plans the completion of records, whose properties have the values of their fields: text, a word
+ * of an enumeration, or for a nullable field also nothing or an Error. `write` writes one as JSON,
+ * if it has all fields and its strings need no escapes.
  * @throws if a field has a resolver, or is neither text nor an enumeration.
  */
 export function planRecord(

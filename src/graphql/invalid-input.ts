@@ -50,7 +50,7 @@ export function invalidArguments(values: object): GraphQLError {
   return invalidInput(check(values));
 }
 
-/** Returns the error of all problems that graphql-js and the resolvers find in variables, if any. */
+/** Returns the error of all problems that graphql-js and resolvers find in variables, if any. */
 export function invalidVariables(
   { schema, document, hideSuggestions }: ExecutionArgs,
   variables: Readonly<Record<string, unknown>>,

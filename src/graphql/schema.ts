@@ -31,7 +31,7 @@ const releasedDirectives = specifiedDirectives.map((directive) => {
   return new GraphQLDirective({ ...directive.toConfig(), locations });
 });
 
-/** Builds the schema with the fields of these operations marked. @throws for an unknown operation. */
+/** Builds the schema with fields of these operations marked. @throws for an unknown operation. */
 export function createSchema(
   stability: OperationStability = operationStability,
   extend?: ExtendSchema,

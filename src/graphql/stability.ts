@@ -24,7 +24,7 @@ export const stabilityDirective = new GraphQLDirective({
   },
 });
 
-/** Marks fields, also in `extensions.directives`, which tools read. @throws for an unknown operation. */
+/** Marks fields, also in `extensions.directives` for tools. @throws for an unknown operation. */
 export function markStability(schema: GraphQLSchema, stability: OperationStability): void {
   for (const [operationId, level] of Object.entries(stability)) {
     const coordinate = operations[operationId as OperationId]?.field;

@@ -8,7 +8,7 @@ export const maxBodyBytes = 256 * 1024;
 /** The most chunks of a body, because each costs CPU time even if it is small. */
 const maxChunks = 4096;
 
-/** How much is discarded of a refused body: most clients read the response only after sending theirs. */
+/** How much is discarded of a refused body: most clients read the response only after it. */
 const maxReadBytes = 64 * maxBodyBytes;
 
 /** If more than `maxChunks` are smaller than this on average, the connection is closed immediately. */
@@ -70,7 +70,7 @@ export class RequestBody {
     return this.size <= maxReadBytes && (this.#chunks <= maxChunks || !this.#isTiny);
   }
 
-  /** Reads a stream. Calls back when it has ended, or is refused, whose rest is discarded; not if it fails. */
+  /** Reads a stream, and discards what is refused. Calls back at its end or refusal, if any. */
   readFrom(stream: Readable, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';

@@ -59,7 +59,7 @@ const effort = 2;
 const maxInFlight = 4;
 let inFlight = 0;
 
-/** Compresses a response that `isCompressible`, if it has 4 KiB and its client accepts it. Never rejects. */
+/** Compresses a compressible response of 4 KiB, if its client accepts it. Never rejects. */
 export async function compressResponse(
   response: HttpResponse,
   accepted: string | undefined,

@@ -49,7 +49,7 @@ class Connection {
  * silent ones, then idle ones.
  */
 export class Connections {
-  /** Set while the server closes. Responses wait for it, because clients open connections after each one. */
+  /** Set while the server closes. Responses wait for it: clients open connections after each. */
   portClosed: Promise<void> | undefined;
   readonly #open = new Map<Socket, Connection>();
   readonly #maxConnections: number;

@@ -20,7 +20,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
   const allows = (origin: string) =>
     origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
   return {
-    /** Returns the response to an OPTIONS request, if it is a preflight. @throws HttpError if it is refused. */
+    /** Returns the response to OPTIONS if it is a preflight. @throws HttpError if it is refused. */
     preflight({ headers, report }: Head & { report: { refusedOrigin: string | undefined } }) {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;

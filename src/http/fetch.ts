@@ -57,7 +57,7 @@ export async function readBody(request: Request, body: RequestBody): Promise<voi
   }
 }
 
-/** Without `accept-encoding`: servers compress responses, and Next removes `Content-Encoding` from routes'. */
+/** Servers compress responses themselves, and Next removes `Content-Encoding` from routes'. */
 const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
 
 /** Reads headers by name. Iterating would make servers such as Hono's build the whole list. */

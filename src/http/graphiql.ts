@@ -51,7 +51,7 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
   return (request) => (acceptsPage(request) ? page(request.headers) : undefined);
 }
 
-/** Creates the page where GraphiQL is off; not for a GET with parameters, which executes an operation. */
+/** Creates the page where GraphiQL is off. A GET with parameters executes an operation. */
 export function createGraphiqlNotice(): GraphiqlPage {
   const headers = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' };
   const page = createStaticFile(`${html}; charset=utf-8`, headers, () =>

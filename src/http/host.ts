@@ -2,9 +2,9 @@ import { badRequest } from './error.ts';
 import type { RequestHeaders } from './http-message.ts';
 
 /**
- * Checks that a Host header is a host with an optional port, or empty as for a Unix domain socket (RFC
- * 9110, section 7.2), and, with `onlyLoopback`, that it is a loopback host, against DNS rebinding. Proxies
- * may serve other machines; a server that the gateway is mounted in, such as Next.js, names its client.
+ * Checks that a Host header is a host with an optional port, or empty as for a Unix domain socket
+ * (RFC 9110, section 7.2), and, with `onlyLoopback`, a loopback host, against DNS rebinding.
+ * Proxies may serve other machines; a server that it is mounted in (Next.js) names its client.
  * @throws HttpError with status 400
  */
 export function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounted: boolean): void {

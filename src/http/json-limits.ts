@@ -2,7 +2,7 @@ import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../cont
 import { badRequest, HttpError } from './error.ts';
 import type { HttpRequest } from './http-message.ts';
 
-/** Reads the JSON body, int64-exact. @throws HttpError with status 400, 413 or 415 that does not quote it. */
+/** Reads the JSON body, int64-exact. @throws HttpError 400, 413 or 415 that does not quote it. */
 export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): unknown {
   requireJson(headers['content-type']);
   const bytes = body.read();

@@ -89,8 +89,8 @@ export async function listen(
   const server = secured ?? createHttpServer(serverOptions);
   server.keepAliveTimeout = keepAliveTimeoutMs;
   const connections = new Connections(maxConnections, metrics);
-  // node:cluster calls it, too, when a worker disconnects: Node's own would close connections on which a
-  // request may be arriving, and reset those that it has not accepted.
+  // node:cluster calls it, too, when a worker disconnects: Node's own would close connections on
+  // which a request may be arriving, and reset those that it has not accepted.
   server.close = (onClosed) => {
     connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
       allAccepted(server),

@@ -56,7 +56,7 @@ export function createStaticFile(
 const sources =
   "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; worker-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns headers that restrict a page to requests to this server and its inline scripts, or else its files. */
+/** Returns headers that restrict a page to this server, and to its inline scripts or else files. */
 function restrictions(type: string, text: string): Record<string, string> {
   const page = type.startsWith('text/html') ? text : '';
   const hashes = Array.from(page.matchAll(/<script>(.*?)<\/script>/gs), ([, script = '']) => {

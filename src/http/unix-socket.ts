@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { lstat, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 
-/** Parses `unix:/run/gateway.sock?mode=660`: the path, and the mode, if any. Undefined for any other host. */
+/** Parses `unix:/run/gateway.sock?mode=660` to path and mode; undefined for any other host. */
 export function unixSocketOf(host: string) {
   const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
   return path === undefined ? undefined : { path, mode };
 }
 
-/** Removes the file of a socket that a killed process has left. Call it before any process listens. */
+/** Removes the socket file that a killed process has left. Call it before any process listens. */
 export async function removeStaleSocket(host: string): Promise<void> {
   const unix = unixSocketOf(host);
   if (unix === undefined) return;

@@ -1,10 +1,10 @@
 /** What a call counts as in a circuit. */
 export type Effect = 'success' | 'failure' | 'none';
 
-/** The consecutive failures that open a circuit, and the milliseconds before it lets one probe through. */
+/** How many failures in a row open a circuit, and the milliseconds until it lets a probe in. */
 export type CircuitLimits = Readonly<Record<'breakAfterFailures' | 'halfOpenAfterMs', number>>;
 
-/** Rejects calls after several consecutive failures until a probe succeeds. Times are `performance.now()`. */
+/** Rejects calls after consecutive failures until a probe succeeds. Times: `performance.now()`. */
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #onChange: ((state: 'open' | 'closed') => void) | undefined;

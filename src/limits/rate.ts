@@ -15,7 +15,7 @@ export class Rate {
     this.perSecond = perSecond;
   }
 
-  /** Takes tokens, or returns false. A full bucket serves any number, which later ones then wait for. */
+  /** Takes tokens, or returns false. A full bucket serves any number; later ones wait for them. */
   take(key: ApiKey, tokens = 1, bucket: Bucket = 'rateFullAt'): boolean {
     const now = Math.floor(performance.now() * 1000);
     // Whole, so that sums of it are exact.

@@ -18,7 +18,7 @@ let isScheduled = false;
 /** Whether the next turn is offered first to keys that were accepted, or to those that were not. */
 let offersToAccepted = true;
 
-/** Resolves when the caller may do work as in `waitForTurn`. Rejects with `cancelled` once that is set. */
+/** Resolves when the caller may work as in `waitForTurn`. Rejects with `cancelled` if it is set. */
 export function nextTurn(caller: TurnCaller): Promise<void> {
   if (caller.cancelled) return Promise.reject(caller.cancelled);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

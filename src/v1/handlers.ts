@@ -8,7 +8,7 @@ import { HttpError } from '../http/error.ts';
 import type { HttpRequest } from '../http/http-message.ts';
 import { readJsonBody } from '../http/json-limits.ts';
 
-/** Returns the JSON of a success; `parameter` is in the path. Rejects with InvalidInputError before any call. */
+/** Returns the JSON of a success. Rejects with InvalidInputError before any call. */
 type Handler = (
   petStore: PetStore,
   request: HttpRequest & { readonly scope: Caller },

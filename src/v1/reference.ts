@@ -10,7 +10,7 @@ const files = {
   '/v1/docs/swagger-ui-bundle.js': ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 } as const;
 
-/** Creates the OpenAPI document and its page, by path, with an API key prefilled and a link to GraphiQL. */
+/** Creates the OpenAPI document and its page, with an API key and a link to GraphiQL, by path. */
 export function createReference(apiKey = '', graphiql = false): ReadonlyMap<string, StaticFile> {
   const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
   const reference = new Map([['/v1/openapi.json', json]]);
@@ -30,7 +30,7 @@ export function createReference(apiKey = '', graphiql = false): ReadonlyMap<stri
   return reference;
 }
 
-/** Returns `schema/openapi.yaml` as JSON. This instance is the first server, which generated clients call. */
+/** Returns `schema/openapi.yaml` as JSON, with this instance as the server of generated clients. */
 export async function openApiJson(): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readAsset('openapi.yaml'));

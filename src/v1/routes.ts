@@ -16,7 +16,7 @@ import { createReference } from './reference.ts';
 /** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
-  /** Takes calls from the rate of a key. @throws HttpError, or rejects with one, if it is exceeded. */
+  /** Takes calls from the rate of a key. @throws HttpError, or rejects with one, beyond it. */
   readonly rateLimit: { take(key: Caller['key'], calls: number): unknown } | undefined;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
@@ -35,7 +35,7 @@ export interface V1Request extends HttpRequest {
   end(): void;
 }
 
-/** Handles requests to `/v1/…` and `/quickstart/…`. @throws HttpError if the HTTP request is refused. */
+/** Handles `/v1/…` and `/quickstart/…`. @throws HttpError if the HTTP request is refused. */
 export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
 
 const bases = { pets: '/v1', messages: '/quickstart' } as const;
