@@ -85,8 +85,6 @@ export interface ServiceCall {
   readonly retries: number;
   /** Called with the value or the error of the call when it ends, even if no caller waits. */
   onEnd: ((result: unknown) => void) | undefined;
-  /** Adds a caller that waits for the result. */
-  wait(caller: Caller): Promise<unknown>;
   /**
    * Rejects what a caller waits for. The call ends if nobody waits, unless it is a write that was sent:
    * a client that left is not missed, and one whose deadline has passed gets a timeout.

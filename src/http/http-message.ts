@@ -46,8 +46,6 @@ export interface RequestHead extends TracedHead {
 /** A request that has arrived. */
 export interface HttpRequest extends RequestHead {
   readonly search: string;
-  /** Of HEAD, the response has no body. */
-  readonly mayStream: boolean;
   readonly body: Pick<RequestBody, 'read' | 'size'>;
 }
 

@@ -4,7 +4,6 @@ import type { BodyParts, HttpRequest, HttpResponse, RequestHead } from './http-m
 
 /** A request as the edge sees it: it reads its body, and cancels it if its client leaves. */
 export interface ServedRequest extends HttpRequest {
-  readonly requestId: string;
   readonly body: RequestBody;
   readonly scope: {
     readonly cancelled: Error | undefined;
