@@ -280,6 +280,47 @@ describe('docs/clients', () => {
     expect(printed.split('\n').slice(1)).toEqual([`13 unsaved ${added}`, `13 13 ${added}`, '']);
   });
 
+  consumerTest(
+    'shows a part of a query, and defers another, with Graphcache and the schema',
+    async () => {
+      const { files, commands } = await recipe('clients/urql.md', 'Graphcache');
+      const { shell, tsc } = await consumer.project({
+        ours: node,
+        theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'],
+        files: {
+          'write-schema.ts': files['write-schema.ts'] ?? '',
+          'main.ts': `import { Client, fetchExchange, gql } from '@urql/core';
+          import { cacheExchange } from '@urql/exchange-graphcache';
+          import { DeferredStorefrontDocument } from 'petstore-gateway-client';
+          import schema from './schema.json' with { type: 'json' };
+          const open = () => new Client({
+            url: '${service.url}/graphql',
+            fetchOptions: { headers: { authorization: 'Bearer demo-key' } },
+            exchanges: [cacheExchange({ schema }), fetchExchange],
+          });
+          open().query(DeferredStorefrontDocument, {}, { requestPolicy: 'network-only' }).subscribe(
+            ({ data, hasNext }) => {
+              console.log(data?.pets?.length, data?.orders !== undefined, hasNext);
+              if (!hasNext) showPart();
+            },
+          );
+          async function showPart() {
+            const client = open();
+            await client.query(gql('{ pets(limit: 2) { id name } }'), {});
+            client.query(gql('{ pets(limit: 2) { id name } orders }'), {}).subscribe(
+              ({ data, stale }) => console.log(data.pets.length, data.orders?.length, stale),
+            );
+          }`,
+          'tsconfig.json': settings,
+        },
+      });
+      expect(await shell(commands)).toBe('');
+      expect(await tsc('7.0')).toBe('');
+      const printed = ['3 false true', '3 true false', '2 undefined true', '2 2 false', ''];
+      expect((await shell(['node main.ts'])).split('\n')).toEqual(printed);
+    },
+  );
+
   describe('Relay', () => {
     const open = async (url: string, ...sources: readonly string[]) => {
       const { files, commands } = await recipe('clients/relay.md');
@@ -315,6 +356,42 @@ describe('docs/clients', () => {
       const pets = [{ name: 'Biscuit' }];
       const data = { pets, sold: pets, orders: null };
       expect(await shell(['node main.ts'])).toBe(`${JSON.stringify(data)} Pet:1\n`);
+    });
+
+    consumerTest('reads deferred fragments as they arrive', async () => {
+      const { shell, root } = await open(
+        service.url,
+        'query petsQuery { pets(limit: 1) { name ...pets_pet @defer } ...pets_orders @defer }',
+        'fragment pets_pet on Pet { status }',
+        'fragment pets_orders on Query { orders }',
+      );
+      const main = `import relay from 'relay-runtime';
+        import { environment } from './src/environment.ts';
+        import query from './src/__generated__/petsQuery.graphql.ts';
+        const stored = () => {
+          const source = environment.getStore().getSource();
+          return ['client:root', 'Pet:1'].map((id) => Object.keys(source.get(id)).at(-1)).join();
+        };
+        const shown = new Set();
+        relay.fetchQuery(environment, query, {}).subscribe({
+          next: () => shown.add(stored()),
+          complete: () => console.log(shown.size > 1, [...shown].at(-1)),
+          error: ({ message }) => console.log(message),
+        });`;
+      await writeFile(join(root, 'main.ts'), main);
+      expect(await shell(['node main.ts'])).toBe('true orders,status\n');
+      await using cut = await startUpstream((_, response) => {
+        response.write(
+          '\r\n---\r\n\r\n{"data":{"pets":[{"id":"1","name":"a"}]},"hasNext":true}\r\n---',
+        );
+        setImmediate(() => response.end());
+      });
+      const environment = join(root, 'src/environment.ts');
+      await writeFile(
+        environment,
+        (await readFile(environment, 'utf8')).replace(service.url, cut.url),
+      );
+      expect(await shell(['node main.ts'])).toBe('The response is not complete.\n');
     });
 
     consumerTest('has non-null types for fields that are null only beside an error', async () => {
