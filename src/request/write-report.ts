@@ -95,7 +95,8 @@ function reportCalls({ explained }: Report, scope: Pick<Caller, 'calls'>, now: n
     const duration = outcome === undefined ? now - startedAt : ms;
     reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
   }
-  for (const { operation, status, durationMs, shared, builtin } of explained?.list() ?? []) {
+  if (explained === undefined) return reported;
+  for (const { operation, status, durationMs, shared, builtin } of explained.list()) {
     if (builtin && !shared) reported.push({ operation, status, ms: durationMs });
   }
   return reported;
