@@ -3,18 +3,6 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** A connection with this many unanswered requests is closed when it receives another one. */
-const maxUnanswered = 8;
-
-/** How many connections are closed together to make room, because finding them takes a millisecond. */
-const room = 50;
-
-/** A connection that has sent nothing for this long makes room, in milliseconds. */
-const silentMs = 1000;
-
-/** How long to wait after no connection could make room, in milliseconds. */
-const pauseMs = 100;
-
 class Connection {
   /** With HTTPS, the encrypted socket once its handshake is complete, and the one that it replaced. */
   socket: Socket;
@@ -39,7 +27,7 @@ class Connection {
     // What an idle connection has received is older than its last response.
     const isIdle = this.hasBeenAnswered && this.unanswered === 0;
     if (this.bytesRead !== bytesRead && !isIdle) this.activeAt = now;
-    return now - this.activeAt >= silentMs;
+    return now - this.activeAt >= 1000;
   }
 }
 
@@ -95,11 +83,11 @@ export class Connections {
     }
   }
 
-  /** Adds a request. Returns false, and closes its connection, if that has too many. */
+  /** Adds a request. Returns false, and closes its connection, if eight others are unanswered. */
   start(incoming: IncomingMessage): boolean {
     const connection = this.#open.get(incoming.socket);
     if (connection === undefined) return false;
-    if (connection.unanswered === maxUnanswered) {
+    if (connection.unanswered === 8) {
       this.#closeFlooded(incoming.socket);
       return false;
     }
@@ -168,10 +156,10 @@ export class Connections {
       });
   }
 
-  /** Returns whether connections were closed to make room. */
+  /** Returns whether connections were closed to make room. If none could be, 100 ms pass first. */
   #makeRoom(): boolean {
     const now = performance.now();
-    if (now - this.#fullAt < pauseMs) return false;
+    if (now - this.#fullAt < 100) return false;
     const ranks: [never: Socket[], silent: Socket[], idle: Socket[]] = [[], [], []];
     for (const connection of this.#open.values()) {
       const { socket, unanswered, last, hasBeenAnswered } = connection;
@@ -181,7 +169,8 @@ export class Connections {
       if (isSilent) ranks[hasBeenAnswered ? 1 : 0].push(socket);
       else if (hasBeenAnswered && unanswered === 0) ranks[2].push(socket);
     }
-    const closed = ranks.flat().slice(0, room);
+    // Many together, because finding them takes a millisecond.
+    const closed = ranks.flat().slice(0, 50);
     for (const socket of closed) this.#close(socket);
     this.#metrics?.displacedConnections.inc(closed.length);
     if (closed.length === 0) this.#fullAt = now;

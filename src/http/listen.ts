@@ -44,9 +44,6 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-/** The most connections that wait to be accepted. Beyond it, a client tries again after a second. */
-const backlog = 2048;
-
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
 
@@ -132,7 +129,8 @@ export async function listen(
 async function open(server: Server, host: string, port: number): Promise<string> {
   const unix = unixSocketOf(host);
   const target = unix ? { path: unix.path } : { port, host };
-  await once(server.listen({ ...target, backlog }), 'listening');
+  // Beyond the backlog, clients try again after a second.
+  await once(server.listen({ ...target, backlog: 2048 }), 'listening');
   // Waits for nothing: until `listen` resolves, a signal would drop the first requests.
   if (unix?.mode !== undefined) chmodSync(unix.path, unix.mode);
   if (unix) return `unix:${unix.path}:`;
