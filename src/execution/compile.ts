@@ -1,7 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import {
   type DocumentNode,
-  type ExecutionResult,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -15,10 +14,7 @@ import { type Plan, planOperation } from './plan.ts';
  * report invalid variables; at the first use of a variant, because generating code costs more than
  * executing once; and if the variables include a selection that cannot be compiled.
  */
-export type CompiledOperation = (
-  context: object,
-  variables: Readonly<Record<string, unknown>>,
-) => Promise<ExecutionResult> | undefined;
+export type CompiledOperation = NonNullable<ReturnType<typeof compileOperation>>;
 
 /** That of graphql-js (`GraphQLExecuteContext`), to which monitoring tools subscribe. */
 const channel = tracingChannel('graphql:execute');
@@ -31,17 +27,14 @@ const channel = tracingChannel('graphql:execute');
  * are nullable, and their resolvers use only `path.key` of `info` and return records, lists of them
  * or JSON text, or reject; below them are no resolvers. The fallback executor has all other fields.
  */
-export function compileOperation(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-): CompiledOperation | undefined {
+export function compileOperation(schema: GraphQLSchema, document: DocumentNode) {
   const operation = getOperationAST(document);
   const conditions = conditionsOf(document);
   if (!operation || conditions.length > maxConditions) return undefined;
   const definitions = operation.variableDefinitions ?? [];
   const plans = new Map<string, Plan | 'not compilable' | 'used once'>();
 
-  return (context, given) => {
+  return (context: object, given: Readonly<Record<string, unknown>>) => {
     const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
     if (variableValues === undefined) return undefined;
     const variant = conditions.map((name) => variableValues.coerced[name]).join();

@@ -27,13 +27,6 @@ import { planRecord } from './record.ts';
 /** Executes a planned operation with coerced variables. */
 export type Plan = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
 
-/** Resolves and completes one root field. On failure, returns null and adds the error. */
-type ExecuteField = (
-  context: object,
-  variables: VariableValues,
-  errors: GraphQLError[],
-) => Promise<unknown>;
-
 /** Completes the value of the root field with this response key. */
 type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
 
@@ -65,11 +58,8 @@ export function planOperation(
   };
 }
 
-function planField(
-  field: SelectedField,
-  root: GraphQLObjectType,
-  collect: CollectFields,
-): ExecuteField {
+/** Returns what resolves and completes a root field: to null, with an error added, if it fails. */
+function planField(field: SelectedField, root: GraphQLObjectType, collect: CollectFields) {
   const { key, nodes, definition } = field;
   if (definition === undefined) return async () => root.name;
   const { resolve, type, extensions } = definition;
@@ -80,7 +70,7 @@ function planField(
   // All that the resolvers of the schema use.
   const info = { path: { key } } as GraphQLResolveInfo;
 
-  return async (context, variables, errors) => {
+  return async (context: object, variables: VariableValues, errors: GraphQLError[]) => {
     try {
       const args = getArgumentValues(definition, nodes[0], variables);
       const value = await resolve(undefined, args, context, info);
