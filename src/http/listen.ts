@@ -31,18 +31,7 @@ export interface ListenOptions {
 }
 
 /** A listening HTTP server. */
-export interface Listener {
-  /** The base address, such as `http://127.0.0.1:4000` or, as in nginx, `http://unix:/run/x.sock:`. */
-  readonly url: string;
-  /** Uses another certificate for further connections. */
-  setCertificate(tls: SecureContextOptions): void;
-  /**
-   * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
-   * Responses in parts receive their last part before that. Connections that wait to be accepted are,
-   * so that the system resets none but those that arrive as the port closes.
-   */
-  close(graceMs: number): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof listen>>;
 
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
@@ -81,7 +70,7 @@ export async function listen(
     metrics,
     maxConnections = connectionLimit(),
   }: ListenOptions,
-): Promise<Listener> {
+) {
   const secured = tls && createHttpsServer({ ...serverOptions, ...tlsOptions, ...tls });
   const server = secured ?? createHttpServer(serverOptions);
   server.keepAliveTimeout = keepAliveTimeoutMs;
@@ -105,9 +94,16 @@ export async function listen(
     .on('timeout', connections.closeInactive);
   const place = await open(server, host, port);
   return {
+    /** The base address, such as `http://127.0.0.1:4000` or, as in nginx, `http://unix:/run/x.sock:`. */
     url: `${tls ? 'https' : 'http'}://${place}`,
-    setCertificate: (next) => secured?.setSecureContext({ ...next, ciphers }),
-    async close(graceMs) {
+    /** Uses another certificate for further connections. */
+    setCertificate: (next: SecureContextOptions) => secured?.setSecureContext({ ...next, ciphers }),
+    /**
+     * Stops listening, lets requests in flight finish for `graceMs`, then closes their connections.
+     * Responses in parts receive their last part before that. Connections that wait to be accepted are,
+     * so that the system resets none but those that arrive as the port closes.
+     */
+    async close(graceMs: number) {
       const closed = new Promise((resolve) => server.close(resolve));
       await connections.portClosed;
       server.keepAliveTimeout = idleWhileClosingMs;
