@@ -12,11 +12,12 @@ import {
 /** The longest text that is stored, in characters: more than twice what a request can send. */
 const maxLength = 512 * 1024;
 
+/** By their codes, because bundlers of hosts may change the names of classes. */
 const errorTypes = {
-  BackendTimeoutError,
-  BackendUnavailableError,
-  InvalidResponseError,
-  UnsupportedResponseError,
+  UPSTREAM_TIMEOUT: BackendTimeoutError,
+  UPSTREAM_UNAVAILABLE: BackendUnavailableError,
+  UPSTREAM_INVALID_RESPONSE: InvalidResponseError,
+  UPSTREAM_UNSUPPORTED_RESPONSE: UnsupportedResponseError,
 };
 
 /** Returns what became of a write, from its value or its error. */
@@ -52,12 +53,13 @@ export function asUnknown(error: Error): Error {
 type Described = ReturnType<typeof describe>;
 
 function describe(error: Error) {
-  const { name, message } = error;
-  const { status, body, retryAfterMs } = error as Partial<ErrorResponse>;
-  return { name, message, status, body, retryAfterMs, writeOutcome: outcomeOf(error) };
+  const { message } = error;
+  const { code, retryAfterMs } = error as Partial<PetStoreError>;
+  const { status, body } = error instanceof ErrorResponse ? error : {};
+  return { code, message, status, body, retryAfterMs, writeOutcome: outcomeOf(error) };
 }
 
-function createError({ name, message, status, ...more }: Described): Error {
-  if (name === 'ErrorResponse') return new ErrorResponse(Number(status), message, more);
-  return new (errorTypes[name as keyof typeof errorTypes] ?? Error)(message, more);
+function createError({ code, message, status, ...more }: Described): Error {
+  if (status !== undefined) return new ErrorResponse(status, message, more);
+  return new (errorTypes[code as keyof typeof errorTypes] ?? Error)(message, more);
 }

@@ -3,7 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import { rememberWrites } from '../../src/backends/remembered-writes.ts';
 import { openWriteMemory } from '../../src/backends/write-memory.ts';
+import { decodeResult, encodeResult } from '../../src/backends/write-result.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { BackendTimeoutError, InvalidResponseError } from '../../src/contract/error.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
 import type { NewPet } from '../../src/contract/records.ts';
 import { callWith, openKeys } from '../support/gateway.ts';
@@ -110,6 +112,14 @@ describe('a write with a key', () => {
     expect({ ...second, message: second.message }).toEqual({ ...first, message: first.message });
     expect(second.constructor).toBe(first.constructor);
     expect([service.calls(), again.isReplayed]).toEqual([1, true]);
+  });
+
+  it('has an error of the same class, whatever a bundler calls that', () => {
+    for (const type of [BackendTimeoutError, InvalidResponseError]) {
+      class Renamed extends type {}
+      const error = new Renamed('No.', { writeOutcome: 'UNKNOWN' });
+      expect(decodeResult(encodeResult(error))).toBeInstanceOf(type);
+    }
   });
 
   it('is a new attempt after it was refused', async () => {
