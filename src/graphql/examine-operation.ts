@@ -11,6 +11,9 @@ import {
 } from 'graphql';
 import type { Deprecation } from './result-types.ts';
 
+/** Arguments of other types, except for enums, may take text. */
+const scalarsWithoutText = /^(?:Int|Boolean)$/;
+
 /** The directives of incremental delivery. The schema of a host may have `@stream`. */
 const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
 
@@ -42,7 +45,7 @@ export function examineOperation(schema: GraphQLSchema, document: DocumentNode):
     },
     Argument() {
       const type = getNamedType(typeInfo.getInputType());
-      takesText ||= !isEnumType(type) && !/^(?:Int|Boolean)$/.test(String(type));
+      takesText ||= !isEnumType(type) && !scalarsWithoutText.test(String(type));
     },
     Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
   });

@@ -32,14 +32,16 @@ const maxIssues = 20;
 
 type Check = readonly [expected: string, isValid: (value: unknown) => unknown];
 
+const int64Fields = Object.values(petFields).filter(({ kind }) => kind === int64);
+
 /** The root fields whose arguments are checked: an added field may have others of the same names. */
 const checkedFields = Object.values(operations).map(({ field }) => field.replace(/^\w+\./, ''));
 
 /** What arguments and input fields of these names have to be, beyond their types. */
 const checks = new Map<unknown, Check>([
-  ...Object.values(petFields)
-    .filter(({ kind }) => kind === int64)
-    .map(({ name }) => [name, ['a whole number from -2^63 to 2^63-1', parseInt64]] as const),
+  ...int64Fields.map(
+    ({ name }) => [name, ['a whole number from -2^63 to 2^63-1', parseInt64]] as const,
+  ),
   ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
 ]);
 

@@ -11,6 +11,9 @@ const maxChunks = 4096;
 /** How much is discarded of a refused body: most clients read the response only after it. */
 const maxReadBytes = 64 * maxBodyBytes;
 
+/** If more than `maxChunks` are smaller than this on average, the connection is closed immediately. */
+const tinyChunkBytes = 64;
+
 /** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
@@ -125,9 +128,8 @@ export class RequestBody {
     this.release();
   }
 
-  /** Whether its chunks are so small that the connection is closed if there are too many. */
   get #isTiny(): boolean {
-    return this.size < 64 * this.#chunks;
+    return this.size < tinyChunkBytes * this.#chunks;
   }
 
   get #maximum(): number {

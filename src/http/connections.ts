@@ -3,6 +3,18 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Metrics } from '../telemetry/metrics.ts';
 
+/** A connection with this many unanswered requests is closed when it receives another one. */
+const maxUnanswered = 8;
+
+/** How many connections are closed together to make room, because finding them takes a millisecond. */
+const room = 50;
+
+/** A connection that has sent nothing for this long makes room, in milliseconds. */
+const silentMs = 1000;
+
+/** How long to wait after no connection could make room, in milliseconds. */
+const pauseMs = 100;
+
 class Connection {
   /** With HTTPS, the encrypted socket once its handshake is complete, and the one that it replaced. */
   socket: Socket;
@@ -27,7 +39,7 @@ class Connection {
     // What an idle connection has received is older than its last response.
     const isIdle = this.hasBeenAnswered && this.unanswered === 0;
     if (this.bytesRead !== bytesRead && !isIdle) this.activeAt = now;
-    return now - this.activeAt >= 1000;
+    return now - this.activeAt >= silentMs;
   }
 }
 
@@ -83,11 +95,11 @@ export class Connections {
     }
   }
 
-  /** Adds a request. Returns false, and closes its connection, if eight others are unanswered. */
+  /** Adds a request. Returns false, and closes its connection, if that has too many. */
   start(incoming: IncomingMessage): boolean {
     const connection = this.#open.get(incoming.socket);
     if (connection === undefined) return false;
-    if (connection.unanswered === 8) {
+    if (connection.unanswered === maxUnanswered) {
       this.#closeFlooded(incoming.socket);
       return false;
     }
@@ -156,10 +168,10 @@ export class Connections {
       });
   }
 
-  /** Returns whether connections were closed to make room. If none could be, 100 ms pass first. */
+  /** Returns whether connections were closed to make room. */
   #makeRoom(): boolean {
     const now = performance.now();
-    if (now - this.#fullAt < 100) return false;
+    if (now - this.#fullAt < pauseMs) return false;
     const ranks: [never: Socket[], silent: Socket[], idle: Socket[]] = [[], [], []];
     for (const connection of this.#open.values()) {
       const { socket, unanswered, last, hasBeenAnswered } = connection;
@@ -169,8 +181,7 @@ export class Connections {
       if (isSilent) ranks[hasBeenAnswered ? 1 : 0].push(socket);
       else if (hasBeenAnswered && unanswered === 0) ranks[2].push(socket);
     }
-    // Many together, because finding them takes a millisecond.
-    const closed = ranks.flat().slice(0, 50);
+    const closed = ranks.flat().slice(0, room);
     for (const socket of closed) this.#close(socket);
     this.#metrics?.displacedConnections.inc(closed.length);
     if (closed.length === 0) this.#fullAt = now;

@@ -33,6 +33,9 @@ export interface ListenOptions {
 /** A listening HTTP server. */
 export type Listener = Awaited<ReturnType<typeof listen>>;
 
+/** The most connections that wait to be accepted. Beyond it, a client tries again after a second. */
+const backlog = 2048;
+
 /** How long a connection may stay idle while the server closes, in milliseconds. */
 const idleWhileClosingMs = 3000;
 
@@ -125,8 +128,7 @@ export async function listen(
 async function open(server: Server, host: string, port: number): Promise<string> {
   const unix = unixSocketOf(host);
   const target = unix ? { path: unix.path } : { port, host };
-  // Beyond the backlog, clients try again after a second.
-  await once(server.listen({ ...target, backlog: 2048 }), 'listening');
+  await once(server.listen({ ...target, backlog }), 'listening');
   // Waits for nothing: until `listen` resolves, a signal would drop the first requests.
   if (unix?.mode !== undefined) chmodSync(unix.path, unix.mode);
   if (unix) return `unix:${unix.path}:`;
