@@ -98,14 +98,14 @@ export class PreparedOperation {
    */
   readonly execute = ({ contextValue, variableValues }: ExecutionArgs) => {
     const values = variableValues ?? {};
-    const refused = this.#refuseNull(values);
-    if (refused !== undefined) return refused;
     const context = contextValue as ExecutionContext;
     const { delivery } = context;
-    const compiled = delivery === undefined ? this.#compiled?.(context, values) : undefined;
+    const refused = this.#refuseNull(values);
+    const isCompiled = refused === undefined && delivery === undefined;
+    const compiled = isCompiled ? this.#compiled?.(context, values) : undefined;
     if (compiled !== undefined) return compiled;
     const args = { ...this.#whole, contextValue, variableValues: values };
-    const result = this.#interpret(args, delivery);
+    const result = refused ?? this.#interpret(args, delivery);
     if (!('errors' in result) || 'data' in result) return result;
     // Without data, a variable is invalid.
     const error = invalidVariables(args, values);

@@ -79,4 +79,15 @@ describe('a variable that is null for the condition of', () => {
     expect(await postGraphQL(opened.gateway, query, {})).not.toHaveProperty('errors');
     expect(calls).toHaveLength(1);
   });
+
+  it('is reported with what else is wrong', async () => {
+    await using opened = await openGateway();
+    const query =
+      'query ($no: Boolean!, $limit: Int) { pets(limit: $limit) @skip(if: $no) { id } }';
+    const { errors } = await postGraphQL(opened.gateway, query, { no: null, limit: 5000 });
+    expect(errors?.[0]?.extensions?.['issues']).toMatchObject([
+      { path: ['no'] },
+      { path: ['limit'], message: 'Expected an integer from 1 to 100, received 5000.' },
+    ]);
+  });
 });
