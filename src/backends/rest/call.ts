@@ -8,9 +8,6 @@ import type { TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
 
-/** The reason given to undici, which nobody reads. */
-const ended = new Error('The call has ended');
-
 /**
  * One REST call: its attempts, its deadline and the callers that wait. It follows no redirect. It is
  * undici's handler: using the dispatcher spares the stream that `request` creates for every body.
@@ -56,6 +53,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #response: Received | undefined;
   #timeout: NodeJS.Timeout | undefined;
+  #leaveTurns: (() => void) | undefined;
   /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
 
@@ -100,7 +98,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (performance.now() >= this.deadlineAt) this.expire();
-    if (this.#state === 'dropped') return void controller.abort(ended);
+    if (this.#state === 'dropped') return void controller.abort(new CancelledError());
     this.#state = 'sent';
     this.#controller = controller;
     this.#timesSent++;
@@ -138,7 +136,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   #cutOff(outcome: Outcome): void {
     this.#settle(outcome);
-    this.#controller?.abort(ended);
+    this.#controller?.abort(new CancelledError());
   }
 
   /** Ends the attempt, if there is one, with its outcome, and the call if it `isOver`. */
@@ -175,7 +173,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     } else if (isSafe && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
     else if (isSuccess(outcome) && isLarge(outcome)) {
       this.#state = 'reading';
-      waitForTurn(this.key, () => this.#state === 'reading' && this.#finish(outcome));
+      this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
   }
 
@@ -243,8 +241,9 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     const state = this.#state;
     if (state === 'dropped' || state === 'ended') return;
     if (state === 'queued') this.parts.service.origin.places.leaveQueue(this);
+    if (state === 'reading') this.#leaveTurns?.();
     this.#settle(outcome, true);
     if (state === 'connecting') this.#state = 'dropped';
-    if (state === 'sent') this.#controller?.abort(ended);
+    if (state === 'sent') this.#controller?.abort(new CancelledError());
   }
 }

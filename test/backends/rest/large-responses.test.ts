@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
+import { waitForTurn } from '../../../src/limits/turns.ts';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
@@ -70,7 +71,7 @@ describe('a complete response that waits for its turn', () => {
     );
     const reader = callWith('k');
     const writer = callWith('k');
-    using _held = holdTurns(reader.key);
+    const held = holdTurns(reader.key);
     const atEnd = (end: () => void) => onUndici('request:trailers', () => queueMicrotask(end));
     {
       using _left = atEnd(() => reader.cancel());
@@ -78,6 +79,18 @@ describe('a complete response that waits for its turn', () => {
       await expect(rest.petStore.listPets(reader, {})).rejects.toMatchObject(cancelled);
     }
     await expectUnused(rest);
+    // Nothing of it delays what its key needs next.
+    held[Symbol.dispose]();
+    const order: string[] = [];
+    await new Promise<void>((resolve) => {
+      waitForTurn(reader.key, () => {
+        order.push('reader');
+        resolve();
+      });
+      waitForTurn(callWith('other').key, () => order.push('other'));
+    });
+    expect(order).toEqual(['reader']);
+    using _held = holdTurns(writer.key);
     using _passed = atEnd(() => writer.cancel('deadline'));
     const done = { ...late, writeOutcome: 'DONE' };
     await expect(rest.petStore.createPet(writer, rex)).rejects.toMatchObject(done);
