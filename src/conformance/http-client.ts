@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { buffer } from 'node:stream/consumers';
 import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
 import { type Operation, type OperationId, operations } from '../contract/pet-store.ts';
@@ -27,6 +26,9 @@ export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
 /** Sends a request, by default with the valid key. @throws BackendUnavailableError if it fails. */
 export type Send = (operation: OperationId, request?: ServiceRequest) => Promise<ServiceResponse>;
 
+/** The most bytes of a response body, which are those that the gateway reads. */
+const maxBodyBytes = 4 * 1024 * 1024;
+
 /** Creates a client with a valid key. Redirects are not followed. */
 export function createSend(
   baseUrls: Readonly<Record<Operation['service'], URL | undefined>>,
@@ -51,7 +53,7 @@ export function createSend(
       });
       const { statusCode: status = 0, headers } = response;
       const ok = status >= 200 && status <= 299;
-      return { status, ok, headers, body: await buffer(response) };
+      return { status, ok, headers, body: await readBody(response) };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const reason = signal.aborted ? ` within ${timeoutMs} ms` : `: ${code ?? message}`;
@@ -69,4 +71,15 @@ function headersOf(request: ServiceRequest) {
     ...(body !== undefined && contentType && { 'content-type': contentType }),
     ...(idempotencyKey && { 'idempotency-key': `"${idempotencyKey}"` }),
   };
+}
+
+async function readBody(response: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.byteLength;
+    if (size > maxBodyBytes) throw new Error('the body is larger than 4 MiB');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

@@ -99,6 +99,11 @@ export const brokenServices: readonly BrokenService[] = [
     failures: { 'orders-wrong-key': 'expected 401, received 200, an array of 2' },
   },
   {
+    name: 'sends more orders than the gateway reads',
+    respond: changing(200, () => json(200, [' '.repeat(4 * 1024 * 1024)]), 'GET /store/orders'),
+    failures: { orders: 'no complete response: the body is larger than 4 MiB' },
+  },
+  {
     name: 'responds with 403 to a wrong key',
     respond: responding(
       ({ authorization }) => authorization !== null && authorization !== key,
