@@ -14,7 +14,8 @@ export type WriteOutcome = 'NOT_DONE' | 'DONE' | 'UNKNOWN';
 
 /** Adds to the message of a failed write what its caller must know if its outcome is unknown. */
 export function withOutcome(message: string, outcome: unknown): string {
-  return outcome === 'UNKNOWN' ? `${message} The write may have been carried out.` : message;
+  if (outcome !== 'UNKNOWN') return message;
+  return `${message.replace(/[^.!?]$/, '$&.')} The write may have been carried out.`;
 }
 
 /** What is known of a failure beside its message. */

@@ -120,7 +120,11 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
 /** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */
 function errorResponse(error: unknown, method: string): HttpResponse {
   if (!isShown(error)) {
-    const message = 'An internal error occurred. Try again later.';
+    const outcome = error instanceof PetStoreError ? error.writeOutcome : 'UNKNOWN';
+    const isUnknown = method === 'POST' && outcome === 'UNKNOWN';
+    const message = isUnknown
+      ? withOutcome('An internal error occurred.', outcome)
+      : 'An internal error occurred. Try again later.';
     return errorBodyResponse({ code: 'internal_error', message, status: 500 });
   }
   const { errorBody, retryAfterMs } = error;

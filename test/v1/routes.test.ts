@@ -103,6 +103,30 @@ describe('the REST interface', () => {
     }
   });
 
+  it.each([
+    [new Error('y'), 'An internal error occurred. The write may have been carried out.'],
+    [new RefusedStatementError('y'), 'An internal error occurred. Try again later.'],
+    [
+      new ErrorResponse(409, 'in flight', {
+        body: { code: 'x', message: 'in flight', status: 409 },
+        writeOutcome: 'UNKNOWN',
+      }),
+      'in flight. The write may have been carried out.',
+    ],
+  ])('says whether a write may have been carried out: %s', async (thrown, message) => {
+    const createPet = () => Promise.reject(thrown);
+    const petStore = { ...(await openBuiltin()), createPet };
+    await using opened = await openGateway({ petStore });
+    const response = await opened.gateway(
+      new Request('http://gateway.test/v1/pets', {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"name":"Rex","categoryId":1}',
+      }),
+    );
+    expect(await response.json()).toMatchObject({ message });
+  });
+
   it('handles HEAD like GET', async () => {
     expect((await send('/v1/pets', { method: 'HEAD' })).status).toBe(200);
   });
