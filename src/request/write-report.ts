@@ -89,7 +89,7 @@ export function timeWithoutCalls(
 
 /** Returns what the log shows of the calls that were started for a request. A write may go on. */
 function reportCalls({ explained }: Report, scope: Pick<Caller, 'calls'>, now: number) {
-  const reported: { operation: string; status: number | string | null; ms: number }[] = [];
+  const reported: { operation: string; status: number | string; ms: number }[] = [];
   for (const { caller, operation, outcome, startedAt, ms } of scope.calls) {
     if (caller !== scope) continue;
     const duration = outcome === undefined ? now - startedAt : ms;
@@ -97,7 +97,8 @@ function reportCalls({ explained }: Report, scope: Pick<Caller, 'calls'>, now: n
   }
   if (explained === undefined) return reported;
   for (const { operation, status, durationMs, shared, builtin } of explained.list()) {
-    if (builtin && !shared) reported.push({ operation, status, ms: durationMs });
+    if (builtin && !shared)
+      reported.push({ operation, status: status ?? 'failed', ms: durationMs });
   }
   return reported;
 }

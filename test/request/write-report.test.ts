@@ -69,4 +69,12 @@ describe('the calls in the line of a request to the built-in backend', () => {
       ],
     ]);
   });
+
+  it('have a kind of failure in place of a status', async () => {
+    await using opened = await openGateway({ explain: true });
+    const asked = { authorization: 'Bearer demo-unavailable', 'x-petstore-explain': '1' };
+    await postGraphQL(opened.gateway, '{ orders }', {}, asked);
+    const [{ calls }] = opened.requests() as [{ calls: unknown }];
+    expect(calls).toMatchObject([{ operation: 'listOrders', status: 'failed' }]);
+  });
 });
