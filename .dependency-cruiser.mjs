@@ -8,7 +8,8 @@ const rooms = {
   // Of the contract only types, too.
   '^src/telemetry/': ['^src/(?:telemetry|contract)/'],
   '^src/execution/': ['^src/execution/'],
-  '^src/(?:keys|limits)/': ['^src/(?:keys|limits)/', '^src/contract/pet-store\\.ts$'],
+  '^src/limits/': ['^src/(?:keys|limits)/'],
+  '^src/keys/': ['^src/(?:keys|limits)/', '^src/contract/pet-store\\.ts$'],
   '^src/graphql/': ['^src/(?:graphql|contract)/'],
   '^src/conformance/': ['^src/(?:conformance|contract)/'],
   '^src/v1/': ['^src/(?:v1|contract|http)/'],
