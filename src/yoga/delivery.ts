@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { HttpError } from '../http/error.ts';
 import { type MediaRange, readAccept } from '../http/media-type.ts';
 
@@ -29,27 +28,20 @@ export interface ResponseFormat {
   readonly delivery: Delivery | undefined;
 }
 
-/** The formats of the headers that were sent last; clients send few different ones. */
-const formats = new LRUCache<string, ResponseFormat>({ max: 100, memoMethod: parseFormat });
-
 /**
  * Reads the format of the response from an `Accept` header. Parts are preferred to JSON of the same
  * weight for a deferred result, and only if they weigh more for a whole one. Wildcards mean JSON,
  * because clients that can't read parts send them too.
  * @throws HttpError with status 406 if the client accepts nothing that can be sent
  */
-export function readFormat(accept = ''): ResponseFormat {
-  return formats.memo(accept);
-}
-
-function parseFormat(accept: string): ResponseFormat {
+export function readFormat(accept: string | undefined): ResponseFormat {
   const { jsonType, weight, ranges } = readAccept(accept);
   for (const range of ranges) {
     const delivery = range.q >= weight ? deliveryOf(range) : undefined;
     if (delivery) return { jsonType: range.q > weight ? undefined : jsonType, delivery };
   }
   if (jsonType !== undefined) return { jsonType, delivery: undefined };
-  const received = JSON.stringify(accept.slice(0, 100));
+  const received = JSON.stringify(accept?.slice(0, 100));
   const message = `accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received ${received}.`;
   throw new HttpError(406, 'NOT_ACCEPTABLE', message);
 }
