@@ -52,6 +52,6 @@ export async function listenAdmin(
   const handle = (request: ServedRequest) =>
     respond(request)
       .catch((error) => restErrorResponse(request.reportError(error)))
-      .finally(() => request.endUnreported());
+      .finally(() => request.scope.end());
   return listen({ ...server, handle }, { host, port, maxConnections: 100 });
 }

@@ -17,13 +17,12 @@ const tinyChunkBytes = 64;
 /** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
-/** What limits the bytes of a body beyond `freeBytes`, until its request ends. */
+/** What limits the bytes of a body beyond `freeBytes`. */
 export interface BodyBudget {
   /** Whether the request has no API key. */
   readonly isAnonymous: boolean;
-  /** Takes bytes; returns the error if they are refused. */
-  take(bytes: number): HttpError | undefined;
-  release(bytes: number): void;
+  /** Takes bytes until the request ends; returns the error if they are refused. */
+  takeBodyBytes(bytes: number): HttpError | undefined;
 }
 
 /**
@@ -102,10 +101,9 @@ export class RequestBody {
   decode(header: string): void {
     if (this.error !== undefined || this.size === 0) return;
     const body = this.read();
-    this.release();
     try {
       const decoded = decodeContent(body, header, this.#maximum);
-      [this.size, this.#chunks] = [0, 0];
+      [this.size, this.#chunks, this.#counted] = [0, 0, 0];
       if (decoded === undefined) this.refuse(unsupportedCoding(header));
       else this.push(decoded);
     } catch (error) {
@@ -115,17 +113,10 @@ export class RequestBody {
     }
   }
 
-  /** Stops counting the body. Call it when the request ends. */
-  release(): void {
-    if (this.#counted > 0) this.#budget.release(this.#counted);
-    this.#counted = 0;
-  }
-
   /** Refuses the body, whatever arrives. */
   refuse(error: HttpError): void {
     this.error ??= error;
     this.#bytes = empty;
-    this.release();
   }
 
   get #isTiny(): boolean {
@@ -147,7 +138,7 @@ export class RequestBody {
       return false;
     }
     const more = this.size - freeBytes - this.#counted;
-    const error = this.#budget.take(more);
+    const error = this.#budget.takeBodyBytes(more);
     if (error === undefined) this.#counted += more;
     else this.refuse(error);
     return error === undefined;

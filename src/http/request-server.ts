@@ -9,13 +9,13 @@ export interface ServedRequest extends HttpRequest {
     readonly cancelled: Error | undefined;
     cancel(): void;
     follow(caller: { readonly signal: AbortSignal }): void;
+    /** Ends a request whose response is not reported, such as that to a probe. */
+    end(): void;
   };
   /** Reports an error, once. Returns the one to respond with. */
   reportError(error: unknown): HttpError;
   /** Ends a request whose body does not arrive, or that has no response. It is not reported. */
   fail(): void;
-  /** Ends a request whose response is not reported, such as that to a probe. */
-  endUnreported(): void;
 }
 
 /** Serves requests: each is opened with its headers, and handled when its body has arrived. */

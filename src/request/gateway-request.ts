@@ -1,10 +1,11 @@
-import { RequestBody } from '../http/body.ts';
+import { type BodyBudget, RequestBody } from '../http/body.ts';
 import { type HttpError, internalError } from '../http/error.ts';
 import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
+import { Refusal } from '../http/refusal.ts';
 import type { RequestServer, ServedRequest } from '../http/request-server.ts';
 import { readClientHeaders } from './client-name.ts';
 import { Report } from './report.ts';
-import { BodyBytes, type RequestEnvironment } from './request-environment.ts';
+import type { RequestEnvironment } from './request-environment.ts';
 import { Scope } from './scope.ts';
 import { writeReport } from './write-report.ts';
 
@@ -12,7 +13,7 @@ import { writeReport } from './write-report.ts';
  * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.
  * `end` releases what it holds, and reports it, once.
  */
-export class GatewayRequest implements ServedRequest {
+export class GatewayRequest implements ServedRequest, BodyBudget {
   readonly method: string;
   readonly path: string;
   readonly search: string;
@@ -33,7 +34,7 @@ export class GatewayRequest implements ServedRequest {
     this.repeated = head.repeated;
     this.mayStream = method !== 'HEAD' && (head.mayStream ?? true);
     this.scope = new Scope(environment, head);
-    this.body = new RequestBody(new BodyBytes(environment.bodyBytes, this.scope.key));
+    this.body = new RequestBody(this);
     this.#environment = environment;
     const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
     if (client !== undefined) this.report.client = readClientHeaders(client, headers);
@@ -47,13 +48,25 @@ export class GatewayRequest implements ServedRequest {
     return this.report.isMutation;
   }
 
+  get isAnonymous(): boolean {
+    return this.scope.key.credential === '';
+  }
+
+  takeBodyBytes(bytes: number): HttpError | undefined {
+    const { bodyBytes } = this.#environment;
+    const refusedBy = bodyBytes.take(this.scope.key, bytes);
+    if (refusedBy) return new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes');
+    this.scope.hold(bodyBytes, bytes);
+    return undefined;
+  }
+
   reportError(error: unknown): HttpError {
     return this.#environment.reportError(error, this.requestId);
   }
 
   /** Ends the request. The status in its report must be set. */
   end(): void {
-    if (this.#release()) {
+    if (this.scope.end()) {
       writeReport(this.report, this.scope, this, this.#environment.telemetry);
     }
   }
@@ -62,17 +75,8 @@ export class GatewayRequest implements ServedRequest {
     this.scope.cancel();
     // What still arrives is dropped.
     this.body.refuse(internalError());
-    this.#release();
+    this.scope.end();
     this.body.onDiscarded?.();
-  }
-
-  endUnreported(): void {
-    this.#release();
-  }
-
-  #release(): boolean {
-    this.body.release();
-    return this.scope.end();
   }
 }
 

@@ -84,7 +84,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
 
   return async (request) => {
     if (health && probePaths.has(request.path)) {
-      return health(request).finally(() => request.endUnreported());
+      return health(request).finally(() => request.scope.end());
     }
     let response: HttpResponse;
     try {
@@ -103,7 +103,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
     if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
     admission.rateLimit?.addHeaders(request.scope.key, response.headers);
-    response.headers['x-request-id'] = request.requestId;
+    response.headers['x-request-id'] = request.scope.requestId;
     if (request.scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;
     if (parts === undefined) request.end();

@@ -61,8 +61,13 @@ export class Scope implements Caller {
       limit.release(this.key, amount);
       return;
     }
-    this.#held.push(limit);
-    this.#amounts.push(amount);
+    const last = this.#held.length - 1;
+    // A body takes memory with each of its chunks.
+    if (this.#held[last] === limit) (this.#amounts[last] as number) += amount;
+    else {
+      this.#held.push(limit);
+      this.#amounts.push(amount);
+    }
   }
 
   holdUntil(work: Promise<unknown>): void {
