@@ -66,7 +66,7 @@ export function createGraphiqlNotice(): GraphiqlPage {
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
-  const { ranges } = readAccept(headers['accept']);
+  const { ranges } = readAccept(headers['accept'] ?? '');
   return ranges.find(({ type }) => type === html || isJson(type))?.type === html;
 }
 

@@ -15,8 +15,8 @@ export const isJson = (type: string) =>
  * Reads an `Accept` header (RFC 9110, section 12.5.1): the ranges in lower case, the highest weight
  * first, and the type of a GraphQL response in JSON with its weight; undefined and 0 if JSON is not accepted.
  */
-export function readAccept(accept = '') {
-  const ranges = parseAccept(accept || '*/*');
+export function readAccept(accept: string) {
+  const ranges = parseAccept(accept);
   const wildcard = ranges.find(({ type }) => wildcards.includes(type));
   const rangeOf = (name: string) => ranges.find(({ type }) => type === name) ?? wildcard;
   const ofJson = rangeOf(json);

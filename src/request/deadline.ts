@@ -12,10 +12,9 @@ export const timeoutHeader = 'x-petstore-timeout-ms';
 export function setDeadline(
   scope: Scope,
   name: string,
-  value: string | number | undefined,
+  value: string | number,
   maxMs: number,
 ): void {
-  if (value === undefined) return;
   const ms = /^[1-9][0-9]*$/.test(String(value)) ? Number(value) : 0;
   if (ms < 1 || ms > maxMs) {
     const received = JSON.stringify(String(value).slice(0, 32));

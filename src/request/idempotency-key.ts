@@ -9,12 +9,7 @@ const keyHeader = /^(?:"((?:[!#-[\]-~]|\\["\\]){1,255})"|([!#-~][!-~]{0,254}))$/
  * @param name the header or option, which the error names
  * @throws HttpError if it is malformed
  */
-export function setIdempotencyKey(
-  scope: Scope,
-  name: string,
-  value: string | null | undefined,
-): void {
-  if (value === undefined || value === null) return;
+export function setIdempotencyKey(scope: Scope, name: string, value: string): void {
   const [, quoted, plain] = keyHeader.exec(value) ?? [];
   const key = quoted?.replaceAll(/\\(.)/g, '$1') ?? plain;
   if (key === undefined) {

@@ -63,8 +63,9 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     const { path } = request;
     if (coding !== undefined) request.body.decode(coding);
     if (request.body.error) throw request.body.error;
-    if (request.method === 'POST') {
-      setIdempotencyKey(request.scope, 'idempotency-key', request.headers['idempotency-key']);
+    const key = request.headers['idempotency-key'];
+    if (key !== undefined && request.method === 'POST') {
+      setIdempotencyKey(request.scope, 'idempotency-key', key);
     }
     const isGraphql = isGraphqlPath(path);
     if (isGraphql) request.report.route = '/graphql';

@@ -28,6 +28,9 @@ export interface ResponseFormat {
   readonly delivery: Delivery | undefined;
 }
 
+/** The format for a client that accepts anything. */
+export const wholeJson: ResponseFormat = { jsonType: 'application/json', delivery: undefined };
+
 /**
  * Reads the format of the response from an `Accept` header. Parts are preferred to JSON of the same
  * weight for a deferred result, and only if they weigh more for a whole one. Wildcards mean JSON,
@@ -35,13 +38,14 @@ export interface ResponseFormat {
  * @throws HttpError with status 406 if the client accepts nothing that can be sent
  */
 export function readFormat(accept: string | undefined): ResponseFormat {
+  if (!accept) return wholeJson;
   const { jsonType, weight, ranges } = readAccept(accept);
   for (const range of ranges) {
     const delivery = range.q >= weight ? deliveryOf(range) : undefined;
     if (delivery) return { jsonType: range.q > weight ? undefined : jsonType, delivery };
   }
   if (jsonType !== undefined) return { jsonType, delivery: undefined };
-  const received = JSON.stringify(accept?.slice(0, 100));
+  const received = JSON.stringify(accept.slice(0, 100));
   const message = `accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received ${received}.`;
   throw new HttpError(406, 'NOT_ACCEPTABLE', message);
 }

@@ -1,6 +1,6 @@
 import type { HttpError } from '../http/error.ts';
 import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
-import { formatWhole, type ResponseFormat, readFormat } from './delivery.ts';
+import { formatWhole, type ResponseFormat, readFormat, wholeJson } from './delivery.ts';
 
 /**
  * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
@@ -32,6 +32,6 @@ function formatOf(accept: string | undefined): ResponseFormat {
   try {
     return readFormat(accept);
   } catch {
-    return readFormat(undefined);
+    return wholeJson;
   }
 }

@@ -33,15 +33,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { execute, forwardHeaders, graphiql } = options;
 
   return async (request) => {
-    const page = graphiql(request);
+    const { headers, method, scope } = request;
+    const page = method === 'POST' ? undefined : graphiql(request);
     if (page !== undefined) return page;
-    const { headers } = request;
     const format = readFormat(headers.accept);
-    setDeadline(request.scope, timeoutHeader, headers[timeoutHeader], options.maxTimeoutMs);
-    if (request.body.size > turnBytes) await nextTurn(request.scope);
+    const timeout = headers[timeoutHeader];
+    if (timeout !== undefined) setDeadline(scope, timeoutHeader, timeout, options.maxTimeoutMs);
+    if (request.body.size > turnBytes) await nextTurn(scope);
     const params = readParams(request);
-    request.report.clientLibrary = readClientLibrary(params.extensions?.['clientLibrary']);
-    if (forwardHeaders) request.scope.forwarded = pickHeaders(forwardHeaders, request);
+    const { clientLibrary } = params.extensions ?? {};
+    if (clientLibrary) request.report.clientLibrary = readClientLibrary(clientLibrary);
+    if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, request);
     const isExplained = headers['x-petstore-explain'] === '1';
     const delivery = request.mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, isExplained, delivery);

@@ -34,7 +34,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
 
   return async (document, variables, given) => {
     const caller = given ?? {};
-    const { signal } = caller;
+    const { signal, idempotencyKey: key, timeoutMs } = caller;
     const headers = {
       authorization: caller.authorization ?? undefined,
       'x-request-id': caller.requestId ?? undefined,
@@ -48,8 +48,8 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     if (signal) scope.follow({ signal });
     try {
       admission.admit(scope);
-      setIdempotencyKey(scope, 'idempotencyKey', caller.idempotencyKey);
-      setDeadline(scope, 'timeoutMs', caller.timeoutMs, options.maxTimeoutMs);
+      if (key != null) setIdempotencyKey(scope, 'idempotencyKey', key);
+      if (timeoutMs !== undefined) setDeadline(scope, 'timeoutMs', timeoutMs, options.maxTimeoutMs);
       if (forwardHeaders && caller.headers) {
         scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }

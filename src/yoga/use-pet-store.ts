@@ -50,7 +50,8 @@ export function usePetStoreCalls(
       scope.follow(request);
       try {
         if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
-        setIdempotencyKey(scope, 'idempotency-key', head.headers['idempotency-key']);
+        const key = head.headers['idempotency-key'];
+        if (key !== undefined) setIdempotencyKey(scope, 'idempotency-key', key);
       } catch (error) {
         scope.end();
         throw toGraphQLError(error as HttpError);
