@@ -34,34 +34,18 @@ export type CollectFields = ReturnType<typeof createCollectFields>;
  * of its conditions. It throws for introspection, and for the response key `__proto__`, which would
  * set the prototype of the result.
  */
-export function createCollectFields({ definitions }: DocumentNode, variables: VariableValues) {
+export function createCollectFields(document: DocumentNode, variables: VariableValues) {
   const isIncluded = (selection: SelectionNode) => {
     const ifOf = (directive: typeof GraphQLSkipDirective) =>
       getDirectiveValues(directive, selection, variables)?.['if'];
     return ifOf(GraphQLSkipDirective) !== true && ifOf(GraphQLIncludeDirective) !== false;
   };
 
-  /** Returns the fields of a selection set and of its fragments, each of which is visited once. */
-  function fieldsOf(set: SelectionSetNode | undefined, visited: Set<string>): FieldNode[] {
-    return (set?.selections ?? []).filter(isIncluded).flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return selection;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(selection.selectionSet, visited);
-      const name = selection.name.value;
-      if (visited.has(name)) return [];
-      visited.add(name);
-      const fragment = definitions.find(
-        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === name,
-      ) as FragmentDefinitionNode | undefined;
-      return fieldsOf(fragment?.selectionSet, visited);
-    });
-  }
-
   return (
     type: GraphQLObjectType,
     nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
   ): readonly SelectedField[] => {
-    const visited = new Set<string>();
-    const fields = nodes.flatMap(({ selectionSet }) => fieldsOf(selectionSet, visited));
+    const fields = expandFields(nodes, document, isIncluded);
     const byKey = Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value);
     return Array.from(byKey, ([key, [node, ...others]]) => {
       const { value: name } = (node as FieldNode).name;
@@ -72,6 +56,29 @@ export function createCollectFields({ definitions }: DocumentNode, variables: Va
       return { key, nodes: [node as FieldNode, ...others], definition };
     });
   };
+}
+
+/** Returns the fields that nodes select, also in fragments, each of which is visited once. */
+export function expandFields(
+  nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
+  { definitions }: DocumentNode,
+  isIncluded: (selection: SelectionNode) => boolean,
+): FieldNode[] {
+  const visited = new Set<string>();
+  function fieldsOf({ selectionSet }: (typeof nodes)[number]): FieldNode[] {
+    return (selectionSet?.selections ?? []).filter(isIncluded).flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return selection;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(selection);
+      const name = selection.name.value;
+      if (visited.has(name)) return [];
+      visited.add(name);
+      const fragment = definitions.find(
+        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === name,
+      );
+      return fieldsOf(fragment as FragmentDefinitionNode);
+    });
+  }
+  return nodes.flatMap(fieldsOf);
 }
 
 /** An operation with more conditions, each true or false, has more than sixteen variants of compiled code. */

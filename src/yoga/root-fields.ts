@@ -2,12 +2,12 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
+  type SelectionNode,
   type ValueNode,
 } from 'graphql';
+import { expandFields } from '../execution/field-collector.ts';
 
 /** The root fields of an operation that make calls, with fragments expanded. */
 export interface RootFields {
@@ -19,37 +19,18 @@ export interface RootFields {
 
 /** Returns the root fields of an operation, without introspection and what a literal condition turns off. */
 export function rootFieldsOf(
-  { selectionSet }: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
   document: DocumentNode,
 ): RootFields {
-  const fields = [...addFields(selectionSet, document).values()];
+  const isIncluded = ({ directives }: SelectionNode) => !directives?.some(turnsOff);
+  const all = expandFields([operation], document, isIncluded)
+    .filter(({ name }) => !name.value.startsWith('__'))
+    .map((field) => [(field.alias ?? field.name).value, field] as const);
+  const fields = [...new Map(all).values()];
   const mayBeEqual = fields.some((field, index) =>
     fields.slice(index + 1).some((other) => !isOther(field, other)),
   );
   return { count: fields.length, mayBeEqual };
-}
-
-/** Adds the fields of a selection set on a root type by their response keys. */
-function addFields(
-  { selections }: SelectionSetNode,
-  document: DocumentNode,
-  fields = new Map<string, FieldNode>(),
-): ReadonlyMap<string, FieldNode> {
-  for (const selection of selections) {
-    if (selection.directives?.some(turnsOff)) continue;
-    if (selection.kind === Kind.FIELD) {
-      const { name, alias = name } = selection;
-      if (!name.value.startsWith('__')) fields.set(alias.value, selection);
-    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      addFields(selection.selectionSet, document, fields);
-    } else {
-      const fragment = document.definitions.find(
-        (one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value,
-      ) as FragmentDefinitionNode;
-      addFields(fragment.selectionSet, document, fields);
-    }
-  }
-  return fields;
 }
 
 function turnsOff({ name, arguments: [condition] = [] }: DirectiveNode): boolean {
