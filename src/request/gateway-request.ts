@@ -4,10 +4,9 @@ import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestServer, ServedRequest } from '../http/request-server.ts';
 import { readClientHeaders } from './client-name.ts';
-import { Report } from './report.ts';
+import { Report, writeReport } from './report.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 import { Scope } from './scope.ts';
-import { writeReport } from './write-report.ts';
 
 /**
  * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.

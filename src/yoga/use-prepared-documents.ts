@@ -1,8 +1,7 @@
 import { createBoundedValidate } from './bounded-validation.ts';
 import type { OperationPlugin } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
-import { PreparedDocument } from './prepared-document.ts';
-import type { PreparedDocuments } from './prepared-documents.ts';
+import { PreparedDocument, type PreparedDocuments } from './prepared-documents.ts';
 
 /** What documents may contain. */
 export interface DocumentOptions {

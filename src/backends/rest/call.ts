@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import { atEndOfTurn } from '../../limits/end-of-turn.ts';
-import { waitForTurn } from '../../limits/turns.ts';
+import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
 import type { CallParts, EndedCall, Outcome } from './completion.ts';
 import type { TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';

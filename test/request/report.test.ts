@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeWithoutCalls } from '../../src/request/write-report.ts';
+import { timeWithoutCalls } from '../../src/request/report.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { sendForParts } from '../support/parts.ts';
