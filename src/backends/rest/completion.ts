@@ -109,12 +109,14 @@ export class Completion {
     const { request, success } = parts;
     const { status } = response;
     if (success.status !== undefined && status !== success.status) {
-      this.#reportDrift(caller, operation, [{ kind: 'status', field: String(status) }]);
+      this.#reportDrift(caller, operation, { kind: 'status', field: String(status) });
     }
     let value: unknown;
     try {
       value = success.read(readText(response), (json) => {
-        this.#reportDrift(caller, operation, driftOf(success, json, request.path));
+        for (const drift of driftOf(success, json, request.path)) {
+          this.#reportDrift(caller, operation, drift);
+        }
         return json;
       });
     } catch (error) {
@@ -126,7 +128,7 @@ export class Completion {
       throw error;
     }
     if (isUnclearType(response.headers)) {
-      this.#reportDrift(caller, operation, [{ kind: 'header', field: 'content-type' }]);
+      this.#reportDrift(caller, operation, { kind: 'header', field: 'content-type' });
     }
     // Another path may need no key.
     if (request.template !== undefined) this.#keys.accept(call.key);

@@ -7,8 +7,8 @@ import type { Reporting } from '../../telemetry/telemetry.ts';
 const logIntervalMs = 60 * 60 * 1000;
 
 /**
- * Creates a function that counts how a response differs from the contract, and logs the first
- * difference of each kind per hour.
+ * Creates a function that counts a difference between a response and the contract, and logs the first
+ * of each kind per hour.
  */
 export function createDriftReport({ log, metrics }: Reporting) {
   const loggedAt = new Map<Drift['kind'], number>();
@@ -20,15 +20,13 @@ export function createDriftReport({ log, metrics }: Reporting) {
     return metrics.memberLabel(name);
   }
 
-  return ({ key, requestId }: Caller, operation: string, drifts: Iterable<Drift>): void => {
-    for (const drift of drifts) {
-      const { kind } = drift;
-      const field = labelOf(drift, key.credential);
-      metrics.contractDrift.inc({ operation, kind, field });
-      const now = performance.now();
-      if (now - (loggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < logIntervalMs) continue;
-      loggedAt.set(kind, now);
-      log.warn({ requestId, operation, kind, field }, 'a REST response differs from the contract');
-    }
+  return ({ key, requestId }: Caller, operation: string, drift: Drift): void => {
+    const { kind } = drift;
+    const field = labelOf(drift, key.credential);
+    metrics.contractDrift.inc({ operation, kind, field });
+    const now = performance.now();
+    if (now - (loggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < logIntervalMs) return;
+    loggedAt.set(kind, now);
+    log.warn({ requestId, operation, kind, field }, 'a REST response differs from the contract');
   };
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDriftReport } from '../../../src/backends/rest/drift-report.ts';
+import type { Drift } from '../../../src/contract/drift.ts';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
@@ -164,20 +165,23 @@ describe('the log of differences', () => {
   it('has one line per kind and hour', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const telemetry = openTelemetry();
-    const report = createDriftReport(telemetry);
+    const reportDrift = createDriftReport(telemetry);
+    const report = (operation: string, ...drifts: readonly Drift[]) => {
+      for (const drift of drifts) reportDrift(callWith(), operation, drift);
+    };
     const tags = { kind: 'unknown_member', field: 'tags' } as const;
     const owner = { kind: 'unknown_member', field: 'owner' } as const;
     const lost = { kind: 'invalid_value', field: 'status' } as const;
-    report(callWith(), 'listPets', [tags, owner]);
-    report(callWith(), 'getPet', [tags, lost]);
+    report('listPets', tags, owner);
+    report('getPet', tags, lost);
     vi.advanceTimersByTime(59 * 60 * 1000);
-    report(callWith(), 'listPets', [owner, lost]);
+    report('listPets', owner, lost);
     expect(logged(telemetry)).toEqual([
       expect.objectContaining({ level: 'warn', requestId: 'test', operation: 'listPets', ...tags }),
       expect.objectContaining({ operation: 'getPet', ...lost }),
     ]);
     vi.advanceTimersByTime(60 * 1000);
-    report(callWith(), 'listPets', [owner]);
+    report('listPets', owner);
     expect(logged(telemetry)).toHaveLength(3);
     expect(Object.keys(await driftsIn(telemetry))).toHaveLength(5);
   });
