@@ -78,21 +78,11 @@ export async function openApp(options: AppOptions & ResourceOptions) {
  * in another server, the app has no health checks, and `handle` serves GraphQL at every path.
  */
 export function createApp(options: AppOptions, resources: AppResources) {
-  const { environment, admission, explain, introspection, isDraining } = options;
-  const { forwardHeaders, maxTimeoutMs } = options;
+  const { environment, explain, introspection, isDraining } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const execute = createExecute({
-    schema: options.schema,
-    plugins: options.plugins,
-    operationLimits: options.operationLimits,
-    introspection,
-    explain,
-    rateLimit: admission.rateLimit,
-    telemetry,
-    petStore,
-    persistedDocuments,
-  });
+  const { rateLimit } = options.admission;
+  const execute = createExecute({ ...options, ...resources, telemetry, rateLimit });
   const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
   const graphiql = hasGraphiql
     ? createGraphiql({
@@ -107,29 +97,19 @@ export function createApp(options: AppOptions, resources: AppResources) {
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
   const handle = createRouter({
-    corsOrigins: options.corsOrigins,
-    compression: options.compression,
-    onlyLoopbackHosts: options.onlyLoopbackHosts,
-    forwardHeaders,
-    admission,
+    ...options,
     telemetry,
     streams,
     health,
-    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql }),
-    v1: options.createV1?.({
-      petStore,
-      demoKey,
-      graphiql: hasGraphiql,
-      rateLimit: admission.rateLimit,
-    }),
+    graphql: createGraphqlHandler({ ...options, execute, graphiql }),
+    v1: options.createV1?.({ petStore, rateLimit, demoKey, graphiql: hasGraphiql }),
     mounted: isDraining === undefined,
   });
   const requests = openRequests(environment);
-  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs };
   return {
     ...requests,
     handle,
-    execute: createLocalExecute(local),
+    execute: createLocalExecute({ ...options, ...requests, execute }),
     health,
     checkReady,
     disposePlugins: () => execute[Symbol.asyncDispose](),
