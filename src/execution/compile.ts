@@ -9,13 +9,6 @@ import {
 import { conditionsOf, maxConditions, type VariableValues } from './field-collector.ts';
 import { type Plan, planOperation } from './plan.ts';
 
-/**
- * Executes a compiled operation. Returns undefined if the fallback executor has to execute it: to
- * report invalid variables; at the first use of a variant, because generating code costs more than
- * executing once; and if the variables include a selection that cannot be compiled.
- */
-export type CompiledOperation = NonNullable<ReturnType<typeof compileOperation>>;
-
 /** That of graphql-js (`GraphQLExecuteContext`), to which monitoring tools subscribe. */
 const channel = tracingChannel('graphql:execute');
 
@@ -34,6 +27,11 @@ export function compileOperation(schema: GraphQLSchema, document: DocumentNode) 
   const definitions = operation.variableDefinitions ?? [];
   const plans = new Map<string, Plan | 'not compilable' | 'used once'>();
 
+  /**
+   * Executes the operation. Returns undefined if the fallback executor has to execute it: to report
+   * invalid variables; at the first use of a variant, because generating code costs more than
+   * executing once; and if the variables include a selection that cannot be compiled.
+   */
   return (context: object, given: Readonly<Record<string, unknown>>) => {
     const { variableValues } = getVariableValues(schema, definitions, given, errorOptions);
     if (variableValues === undefined) return undefined;

@@ -23,6 +23,7 @@ export interface ExaminedOperation {
   readonly deprecations: readonly Deprecation[];
   /** Whether an argument takes text or an id, which the result may repeat. */
   readonly takesText: boolean;
+  /** Whether it has introspection fields, which take milliseconds. */
   readonly isIntrospection: boolean;
   /** The document without its `@defer` and `@stream`; the same if it has none. */
   readonly whole: DocumentNode;

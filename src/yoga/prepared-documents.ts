@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { operationCosts } from './operation-limits.ts';
-import { PreparedOperation } from './prepared-operation.ts';
+import { type PreparedOperation, prepareOperation } from './prepared-operation.ts';
 
 /**
  * Upper bounds of the memory of a document, in bytes, from heap measurements. A field is one that an
@@ -84,7 +84,7 @@ export class PreparedDocument {
     const definition = getOperationAST(document, operationName);
     if (!definition) return undefined;
     const own = this.#documents[definition.name?.value ?? ''] ?? document;
-    const operation = new PreparedOperation(definition, own, this.#schema, this.#introspection);
+    const operation = prepareOperation(definition, own, this.#schema, this.#introspection);
     this.#operations.set(operationName, operation);
     return operation;
   }
