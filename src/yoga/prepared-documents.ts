@@ -20,74 +20,61 @@ import { type PreparedOperation, prepareOperation } from './prepared-operation.t
 const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 128 };
 
 /** A parsed and validated document with its operations. */
-export class PreparedDocument {
-  readonly document: DocumentNode;
-  /** The names of its operations; an empty one if it has no name. */
-  readonly operationNames: readonly string[];
-  readonly #schema: GraphQLSchema;
-  readonly #rules: readonly ValidationRule[];
-  readonly #introspection: boolean | 'keys';
+export type PreparedDocument = ReturnType<typeof prepareDocument>;
+
+/** Prepares a valid document, for this schema. @param rules those that it was validated with */
+export function prepareDocument(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  rules: readonly ValidationRule[],
+  introspection: boolean | 'keys',
+) {
   /** By the name of each operation: a document of it and the fragments that it uses. */
-  readonly #documents: Readonly<Record<string, DocumentNode>>;
-  readonly #operations = new Map<string | undefined, PreparedOperation>();
+  const documents = separateOperations(document);
+  const operations = new Map<string | undefined, PreparedOperation>();
+  return {
+    document,
+    /** The names of its operations; an empty one if it has no name. */
+    operationNames: Object.keys(documents),
+    /** Whether it was validated with this schema and these rules. */
+    isValidFor(givenSchema: GraphQLSchema, givenRules: readonly ValidationRule[]): boolean {
+      if (givenSchema !== schema || givenRules.length !== rules.length) return false;
+      for (let index = 0; index < rules.length; index++) {
+        if (givenRules[index] !== rules[index]) return false;
+      }
+      return true;
+    },
+    /** Returns the operation of this name, or without a name the only one, if there is one. */
+    find(operationName: string | undefined): PreparedOperation | undefined {
+      const known = operations.get(operationName);
+      if (known !== undefined) return known;
+      const definition = getOperationAST(document, operationName);
+      if (!definition) return undefined;
+      const own = documents[definition.name?.value ?? ''] ?? document;
+      const operation = prepareOperation(definition, own, schema, introspection);
+      operations.set(operationName, operation);
+      return operation;
+    },
+  };
+}
 
-  /** @param rules those that it was validated with */
-  constructor(
-    document: DocumentNode,
-    schema: GraphQLSchema,
-    rules: readonly ValidationRule[],
-    introspection: boolean | 'keys',
-  ) {
-    this.document = document;
-    this.#schema = schema;
-    this.#rules = rules;
-    this.#introspection = introspection;
-    this.#documents = separateOperations(document);
-    this.operationNames = Object.keys(this.#documents);
+/**
+ * Estimates the memory of a document: its text, its nodes with tokens and locations, its comments, which
+ * are tokens too, and the compiled code of all operations.
+ */
+function estimateBytes({ document }: PreparedDocument, text: string): number {
+  let size = bytes.document + text.length * bytes.character;
+  visit(document, {
+    enter() {
+      size += bytes.node;
+    },
+  });
+  for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
+    if (token.kind === TokenKind.COMMENT) size += bytes.comment;
   }
-
-  /** Whether it was validated with this schema and these rules. */
-  isValidFor(schema: GraphQLSchema, rules: readonly ValidationRule[]): boolean {
-    const known = this.#rules;
-    if (schema !== this.#schema || rules.length !== known.length) return false;
-    for (let index = 0; index < rules.length; index++) {
-      if (rules[index] !== known[index]) return false;
-    }
-    return true;
-  }
-
-  /**
-   * Estimates its memory: its text, its nodes with tokens and locations, its comments, which are
-   * tokens too, and the compiled code of all operations.
-   */
-  estimateBytes(text: string): number {
-    const { document } = this;
-    let size = bytes.document + text.length * bytes.character;
-    visit(document, {
-      enter() {
-        size += bytes.node;
-      },
-    });
-    for (let token = document.loc?.startToken; token; token = token.next ?? undefined) {
-      if (token.kind === TokenKind.COMMENT) size += bytes.comment;
-    }
-    const fieldBytes = bytes.field * 2 ** Math.min(conditionsOf(document).length, maxConditions);
-    for (const { maxFields } of operationCosts(document)) size += maxFields * fieldBytes;
-    return size;
-  }
-
-  /** Returns the operation of this name, or without a name the only one, if there is one. */
-  find(operationName: string | undefined): PreparedOperation | undefined {
-    const known = this.#operations.get(operationName);
-    if (known !== undefined) return known;
-    const { document } = this;
-    const definition = getOperationAST(document, operationName);
-    if (!definition) return undefined;
-    const own = this.#documents[definition.name?.value ?? ''] ?? document;
-    const operation = prepareOperation(definition, own, this.#schema, this.#introspection);
-    this.#operations.set(operationName, operation);
-    return operation;
-  }
+  const fieldBytes = bytes.field * 2 ** Math.min(conditionsOf(document).length, maxConditions);
+  for (const { maxFields } of operationCosts(document)) size += maxFields * fieldBytes;
+  return size;
 }
 
 /**
@@ -116,7 +103,7 @@ export class PreparedDocuments {
     const found = this.#accepted.get(text);
     if (found !== undefined) return found;
     const other = this.#others.get(text);
-    if (other !== undefined && key.isAccepted) store(this.#accepted, text, other);
+    if (other !== undefined && key.isAccepted) this.#accepted.set(text, other);
     return other;
   }
 
@@ -130,16 +117,14 @@ export class PreparedDocuments {
     const { document } = prepared;
     this.#prepared.set(document, prepared);
     const text = document.loc?.source.body;
-    if (text !== undefined) store(key.isAccepted ? this.#accepted : this.#others, text, prepared);
+    if (text !== undefined) (key.isAccepted ? this.#accepted : this.#others).set(text, prepared);
   }
 }
 
-type Cache = LRUCache<string, PreparedDocument>;
-
-function openCache(maxSize: number): Cache {
-  return new LRUCache<string, PreparedDocument>({ maxSize, maxEntrySize: maxSize / 4 });
-}
-
-function store(cache: Cache, text: string, document: PreparedDocument): void {
-  cache.set(text, document, { size: document.estimateBytes(text) });
+function openCache(maxSize: number) {
+  return new LRUCache<string, PreparedDocument>({
+    maxSize,
+    maxEntrySize: maxSize / 4,
+    sizeCalculation: estimateBytes,
+  });
 }

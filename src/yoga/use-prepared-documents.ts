@@ -1,7 +1,7 @@
 import { createBoundedValidate } from './bounded-validation.ts';
 import type { OperationPlugin } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
-import { PreparedDocument, type PreparedDocuments } from './prepared-documents.ts';
+import { type PreparedDocuments, prepareDocument } from './prepared-documents.ts';
 
 /** What documents may contain. */
 export interface DocumentOptions {
@@ -35,7 +35,7 @@ export function usePreparedDocuments(
       setValidationFn(validate);
       return ({ valid }) => {
         if (!valid) return;
-        const prepared = new PreparedDocument(document, schema, rules, introspection);
+        const prepared = prepareDocument(document, schema, rules, introspection);
         documents.add(prepared, context.scope.key);
       };
     },
