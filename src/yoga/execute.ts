@@ -10,7 +10,7 @@ import type { HostAdditions } from './host-additions.ts';
 import { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { DeliveredParts, ResultPart } from './parts.ts';
-import { DocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
+import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocuments } from './prepared-documents.ts';
 import { createOperationServer, type OperationOptions } from './server.ts';
 
@@ -33,7 +33,7 @@ export type Execute = ReturnType<typeof createExecute>;
 export function createExecute(options: ExecuteOptions) {
   const { schema = ownSchema, petStore, persistedDocuments } = options;
   const documents = new PreparedDocuments();
-  const finder = new DocumentFinder(persistedDocuments);
+  const finder = createDocumentFinder(persistedDocuments);
   const yoga = createOperationServer(schema, documents, finder, options);
   // Yoga's server is a Proxy, which would bind it again for each request.
   const { getEnveloped } = yoga;

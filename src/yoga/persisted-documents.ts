@@ -94,74 +94,66 @@ function withoutPrefix(hash: string): string {
 /** The memory limits of all registered documents and of one, in bytes. */
 const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
+/** Finds the documents of requests. */
+export type DocumentFinder = ReturnType<typeof createDocumentFinder>;
+
 /**
- * Finds documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). With `allow` and
- * `audit`, each API key that the backend has accepted can register documents: a request with text and hash
- * does (Apollo's automatic persisted queries).
+ * Creates the finder of documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). With
+ * `allow` and `audit`, each API key that the backend has accepted can register documents: a request with text
+ * and hash does (Apollo's automatic persisted queries).
  */
-export class DocumentFinder {
-  readonly #persisted: PersistedDocuments;
-  readonly #registered = new LRUCache<string, string>(maxRegisteredBytes);
+export function createDocumentFinder(persisted: PersistedDocuments) {
+  const registered = new LRUCache<string, string>(maxRegisteredBytes);
+  const { mode } = persisted;
+  return {
+    mode,
 
-  constructor(persisted: PersistedDocuments) {
-    this.#persisted = persisted;
-  }
+    /**
+     * Returns the text of the document of a request, or the GraphQL error to respond with.
+     * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
+     */
+    find(params: GraphqlParams, { credential }: ApiKey): string | GraphQLError {
+      const { query } = params;
+      const { manifest } = persisted;
+      const hash = hashOf(params);
+      if (mode === 'only') {
+        if (query !== undefined) return documentRequired('the text of a document');
+        if (hash === undefined) return documentRequired('no hash');
+        return manifest.get(hash) ?? documentRequired('an unknown hash');
+      }
+      if (hash === undefined) {
+        if (query !== undefined) return query;
+        throw badRequest('query: expected the text of a document, received none.');
+      }
+      if (mode === 'off') {
+        return query ?? codedError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+      }
+      if (query === undefined) {
+        const text =
+          manifest.get(hash) ?? (credential && registered.get(cacheKey(credential, hash)));
+        // Clients recognize this message and send the text next, so it must stay as it is.
+        return text || codedError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+      }
+      const actual = digest('sha256', query);
+      return actual === hash ? query : mismatch(actual, hash);
+    },
 
-  get mode(): PersistedDocuments['mode'] {
-    return this.#persisted.mode;
-  }
+    /** Returns where the document of a request is from: the manifest, or the client, which sent or registered it. */
+    sourceOf(params: GraphqlParams): 'manifest' | 'sent' {
+      const hash = params.query === undefined ? hashOf(params) : undefined;
+      return hash !== undefined && persisted.manifest.has(hash) ? 'manifest' : 'sent';
+    },
 
-  /**
-   * Returns the text of the document of a request, or the GraphQL error to respond with.
-   * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
-   */
-  find(params: GraphqlParams, { credential }: ApiKey): string | GraphQLError {
-    const { query } = params;
-    const { mode, manifest } = this.#persisted;
-    const hash = hashOf(params);
-    if (mode === 'only') {
-      if (query !== undefined) return documentRequired('the text of a document');
-      if (hash === undefined) return documentRequired('no hash');
-      return manifest.get(hash) ?? documentRequired('an unknown hash');
-    }
-    if (hash === undefined) {
-      if (query !== undefined) return query;
-      throw badRequest('query: expected the text of a document, received none.');
-    }
-    if (mode === 'off') {
-      return query ?? codedError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
-    }
-    if (query === undefined) {
-      const text =
-        manifest.get(hash) ?? (credential && this.#registered.get(cacheKey(credential, hash)));
-      // Clients recognize this message and send the text next, so it must stay as it is.
-      return text || codedError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
-    }
-    const actual = digest('sha256', query);
-    if (actual === hash) return query;
-    return codedError(
-      'PERSISTED_QUERY_MISMATCH',
-      `Hash of the document: expected its SHA-256, ${actual}, received ${hash.slice(0, 64)}. Hash the text exactly as you send it.`,
-    );
-  }
-
-  /** Returns where the document of a request is from: the manifest, or the client, which sent or registered it. */
-  sourceOf(params: GraphqlParams): 'manifest' | 'sent' {
-    const hash = params.query === undefined ? hashOf(params) : undefined;
-    return hash !== undefined && this.#persisted.manifest.has(hash) ? 'manifest' : 'sent';
-  }
-
-  /** Registers the document of a request that has its text and hash. Call it after `find`. */
-  register(params: GraphqlParams, { credential, isAccepted }: ApiKey): void {
-    const { mode } = this.#persisted;
-    if (mode === 'off' || mode === 'only' || !isAccepted) return;
-    const { query } = params;
-    const hash = hashOf(params);
-    if (query === undefined || hash === undefined) return;
-    // Two bytes per character, plus the cache key and the cache's overhead.
-    const size = query.length * 2 + 256;
-    this.#registered.set(cacheKey(credential, hash), query, { size });
-  }
+    /** Registers the document of a request that has its text and hash. Call it after `find`. */
+    register(params: GraphqlParams, { credential, isAccepted }: ApiKey): void {
+      const { query } = params;
+      const hash = hashOf(params);
+      if (!isAccepted || query === undefined || hash === undefined) return;
+      // Two bytes per character, plus the cache key and the cache's overhead.
+      const size = query.length * 2 + 256;
+      registered.set(cacheKey(credential, hash), query, { size });
+    },
+  };
 }
 
 /** Returns the hash from `documentId` (GraphQL over HTTP) or `extensions` (Apollo's clients). */
@@ -182,6 +174,13 @@ function documentRequired(received: string): GraphQLError {
   return codedError(
     'PERSISTED_DOCUMENT_REQUIRED',
     `This gateway executes only the documents in its manifest: expected the hash of one, received ${received}. Ask its operator to add your document, and send only its hash.`,
+  );
+}
+
+function mismatch(actual: string, received: string): GraphQLError {
+  return codedError(
+    'PERSISTED_QUERY_MISMATCH',
+    `Hash of the document: expected its SHA-256, ${actual}, received ${received.slice(0, 64)}. Hash the text exactly as you send it.`,
   );
 }
 
