@@ -1,13 +1,14 @@
 import { type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
+import { PetStoreCalls } from '../graphql/context.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
 import { nextTurn } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostAdditions } from './host-additions.ts';
-import { OperationContext } from './operation-context.ts';
+import type { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { DeliveredParts, ResultPart } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
@@ -50,11 +51,18 @@ export function createExecute(options: ExecuteOptions) {
     isExplained: boolean,
     delivery?: Delivery,
   ): Promise<WholeResult | DeliveredParts> {
-    const text = finder.find(params, request.scope.key);
+    const { scope, report } = request;
+    const text = finder.find(params, scope.key);
     if (typeof text !== 'string') return notExecuted([text]);
-    if (documents.isLong(text)) await nextTurn(request.scope);
-    const explains = isExplained && options.explain;
-    const context = new OperationContext(request, params, petStore, explains);
+    if (documents.isLong(text)) await nextTurn(scope);
+    const context: OperationContext = {
+      petStore: new PetStoreCalls(scope, petStore, isExplained && options.explain),
+      params,
+      scope,
+      report,
+      operation: undefined,
+      delivery: undefined,
+    };
     const pipeline = getEnveloped(context);
     try {
       const document = pipeline.parse(text);
@@ -63,11 +71,11 @@ export function createExecute(options: ExecuteOptions) {
       const prepared = documents.get(document);
       const operation = prepared?.find(params.operationName);
       if (!operation) throw unknownOperation(prepared?.operationNames ?? [], params);
-      request.report.operation = operation.label;
+      report.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
       if (!isQuery && /^(?:GET|HEAD)$/.test(request.method)) throw expectedPost(request.method);
-      if (operation.isDeferred || operation.isIntrospection) await nextTurn(request.scope);
+      if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
       context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;
