@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
+import type { RequestBody } from './body.ts';
 import type { Connections } from './connections.ts';
 import { HttpError, internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
@@ -26,9 +27,8 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
         await connections.portClosed;
         if (connections.isLast(incoming)) response.headers['connection'] = 'close';
       }
-      if (request.body.error && !incoming.complete) {
-        writeEarly(response, request, incoming, outgoing);
-      } else write(response, incoming, outgoing, connections);
+      const refused = request.body.error && !incoming.complete ? request.body : undefined;
+      write(response, incoming, outgoing, connections, refused);
     } catch (error) {
       request.fail();
       // A request that can't be reported or written must not end the process.
@@ -125,11 +125,13 @@ function headersOf(incoming: IncomingMessage): Pick<RequestHead, 'headers' | 're
   return { headers: { ...headers, ...all }, repeated };
 }
 
+/** Writes a response. If the rest of a refused body is still being read, it ends after that. */
 function write(
   { status, headers, body, parts }: HttpResponse,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   connections: Connections | undefined,
+  refused?: RequestBody,
 ): void {
   if (outgoing.destroyed || outgoing.headersSent) {
     parts?.return().catch(() => {});
@@ -147,26 +149,15 @@ function write(
   if (status !== 204 && status !== 304) {
     headers['content-length'] = String(Buffer.byteLength(body));
   }
+  // HTTP/2 forbids the header.
+  if (refused && incoming.httpVersionMajor === 1) headers['connection'] = 'close';
   // Not chained: in some hosts, such as serverless-http, it returns nothing.
   outgoing.writeHead(status, headers);
+  if (refused && !incoming.isPaused() && !incoming.readableEnded && !incoming.destroyed) {
+    outgoing.write(body);
+    refused.onDiscarded = () => void outgoing.end();
+    return;
+  }
   outgoing.end(body);
   if (outgoing.writableLength > 0) connections?.watch(incoming.socket);
-}
-
-/** Writes the response to a body that is refused, and closes the connection after its rest. */
-function writeEarly(
-  { status, headers, body }: HttpResponse,
-  request: ServedRequest,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): void {
-  if (outgoing.destroyed || outgoing.headersSent) return;
-  headers['content-length'] = String(Buffer.byteLength(body));
-  // HTTP/2 forbids the header.
-  if (incoming.httpVersionMajor === 1) headers['connection'] = 'close';
-  outgoing.writeHead(status, headers);
-  outgoing.write(body);
-  const end = () => void outgoing.end();
-  if (incoming.isPaused() || incoming.readableEnded || incoming.destroyed) end();
-  else request.body.onDiscarded = end;
 }
