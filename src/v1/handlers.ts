@@ -6,7 +6,7 @@ import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
 import { isPageSize, pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
 import type { HttpRequest } from '../http/http-message.ts';
-import { readJsonBody } from '../http/json-limits.ts';
+import { readJsonBody } from '../http/json-body.ts';
 
 /** Returns the JSON of a success. Rejects with InvalidInputError before any call. */
 type Handler = (

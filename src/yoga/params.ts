@@ -1,7 +1,7 @@
 import { jsonType } from '../contract/json.ts';
 import { badRequest, type HttpError, methodNotAllowed } from '../http/error.ts';
 import type { HttpRequest } from '../http/http-message.ts';
-import { parseSmallJson, readJsonBody } from '../http/json-limits.ts';
+import { parseSmallJson, readJsonBody } from '../http/json-body.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
-import type { CallParts, EndedCall, Outcome } from './completion.ts';
+import type { CallDetails, EndedCall, Outcome } from './completion.ts';
 import type { TrackedClient } from './connections.ts';
 import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
@@ -25,10 +25,10 @@ import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from 
  * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
 export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
-  readonly parts: CallParts;
+  readonly details: CallDetails;
   readonly id: string;
-  readonly caller: CallParts['caller'];
-  readonly key: CallParts['caller']['key'];
+  readonly caller: CallDetails['caller'];
+  readonly key: CallDetails['caller']['key'];
   readonly operation: string;
   readonly startedAt = performance.now();
   readonly deadlineAt: number;
@@ -56,13 +56,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   /** The pause before the retry, which is the last attempt; undefined before. */
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(parts: CallParts) {
-    this.parts = parts;
-    this.id = parts.id;
-    this.caller = parts.caller;
-    this.key = parts.caller.key;
-    this.operation = parts.request.operation;
-    this.deadlineAt = this.startedAt + parts.service.timeoutMs;
+  constructor(details: CallDetails) {
+    this.details = details;
+    this.id = details.id;
+    this.caller = details.caller;
+    this.key = details.caller.key;
+    this.operation = details.request.operation;
+    this.deadlineAt = this.startedAt + details.service.timeoutMs;
   }
 
   wait(caller: Caller): Promise<unknown> {
@@ -76,14 +76,14 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   start(): void {
     this.#state = 'queued';
     if (performance.now() >= this.deadlineAt) return void this.#settle({ why: 'deadline' });
-    const refusedBy = this.parts.service.origin.places.enter(this);
+    const refusedBy = this.details.service.origin.places.enter(this);
     const why = refusedBy === 'key' ? 'keyQueueFull' : 'queueFull';
     if (refusedBy !== undefined) this.#settle({ why, retryAfterMs: 1000 });
   }
 
   /** Called when the call has its place among those in flight. Returns whether it uses it. */
   send(): boolean {
-    const { service, sent } = this.parts;
+    const { service, sent } = this.details;
     this.#placedAt = performance.now();
     const refusal = service.origin.refusal(this.key, this.#placedAt);
     if (refusal !== undefined) this.#settle(refusal);
@@ -105,7 +105,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   onResponseStart(_: unknown, status: number, headers: Received['headers']): void {
     if (status < 200) return;
-    const response = new Received(status, headers, this.parts.service.origin, this.key);
+    const response = new Received(status, headers, this.details.service.origin, this.key);
     this.#response = response;
     if (status < 300) return;
     this.#timeout = setTimeout(() => this.#cutOff(response), errorBodyLimits.timeoutMs);
@@ -124,7 +124,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   onResponseError(_: unknown, cause: Error): void {
     if (this.#state === 'dropped') {
       this.#state = 'ended';
-      this.parts.service.origin.places.leave(this.key);
+      this.details.service.origin.places.leave(this.key);
     }
     if (this.#state !== 'connecting' && this.#state !== 'sent') return;
     if (this.#response && isMiscounted(this.#response, cause)) return void this.onResponseEnd();
@@ -140,7 +140,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   /** Ends the attempt, if there is one, with its outcome, and the call if it `isOver`. */
   #settle(settledBy: Outcome, isOver = false): void {
-    const { service, request } = this.parts;
+    const { service, request } = this.details;
     const before = this.#last;
     const wasSent = this.#state === 'sent';
     const hasLeft = settledBy.why === 'clientLeft';
@@ -181,7 +181,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     const pauseMs = pauseMsBefore(outcome);
     const awaitedUntil = Math.max(...this.waiters.map(({ caller }) => caller.deadlineAt));
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
-    const { retries } = this.parts.service.origin;
+    const { retries } = this.details.service.origin;
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
@@ -192,7 +192,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   /** What is known after an attempt: only a success adds to a write that may have been carried out. */
   #known(outcome: Outcome): Outcome {
     const before = this.#last;
-    if (before === undefined || this.parts.request.method === 'GET') return outcome;
+    if (before === undefined || this.details.request.method === 'GET') return outcome;
     return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
   }
 
@@ -203,13 +203,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     this.#state = 'ended';
     this.#last = outcome;
     clearTimeout(this.#pause);
-    if (this.#pause !== undefined) this.parts.service.origin.retries.release(this.key);
+    if (this.#pause !== undefined) this.details.service.origin.retries.release(this.key);
     if (outcome.why === undefined && !isInTurn) atEndOfTurn(this);
     else this.onEndOfTurn();
   }
 
   onEndOfTurn(): void {
-    this.parts.service.completion.complete(this, this.#last as Outcome);
+    this.details.service.completion.complete(this, this.#last as Outcome);
     this.#response?.release();
     // The call itself is reported with the response to its request.
     this.#last = undefined;
@@ -218,7 +218,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   cancel(caller: Caller): void {
     if (this.#state === 'dropped' || this.#state === 'ended') return;
-    const isSentWrite = this.parts.request.method === 'POST' && this.#timesSent > 0;
+    const isSentWrite = this.details.request.method === 'POST' && this.#timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
     const late: Failed = this.#state === 'reading' ? this.#late : { why: 'timeout' };
     const error = isSentWrite ? toError(late) : caller.cancelled;
@@ -239,7 +239,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   expire(outcome: Failed = this.#late): void {
     const state = this.#state;
     if (state === 'dropped' || state === 'ended') return;
-    if (state === 'queued') this.parts.service.origin.places.leaveQueue(this);
+    if (state === 'queued') this.details.service.origin.places.leaveQueue(this);
     if (state === 'reading') this.#leaveTurns?.();
     this.#settle(outcome, true);
     if (state === 'connecting') this.#state = 'dropped';

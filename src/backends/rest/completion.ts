@@ -39,7 +39,7 @@ export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record
 }
 
 /** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
-export interface CallParts extends Pick<SharedRead, 'id'> {
+export interface CallDetails extends Pick<SharedRead, 'id'> {
   readonly service: Service;
   readonly caller: KeyedCaller;
   readonly request: RestRequest;
@@ -53,7 +53,7 @@ export type EndedCall = Reported &
   SharedRead &
   DueCall & {
     readonly key: ApiKey;
-    readonly parts: CallParts;
+    readonly details: CallDetails;
     waiters: (Omit<PromiseWithResolvers<unknown>, 'promise'> & { readonly caller: Caller })[];
   };
 type Reported = { -readonly [Field in keyof ServiceCall]: ServiceCall[Field] };
@@ -83,7 +83,7 @@ export class Completion {
 
   /** Resolves or rejects a call with its outcome. Never throws: other calls wait for their turn. */
   complete(call: EndedCall, outcome: Outcome): void {
-    const { request, service } = call.parts;
+    const { request, service } = call.details;
     if (request.method === 'POST') service.writtenAt = performance.now();
     service.deadlines.remove(call);
     const { reads } = call.key;
@@ -105,8 +105,8 @@ export class Completion {
   #read(call: EndedCall, outcome: Outcome): unknown {
     const response = isSuccess(outcome) ? outcome.decode() : outcome;
     if (!isSuccess(response)) throw this.#failed(call, response);
-    const { caller, operation, parts } = call;
-    const { request, success } = parts;
+    const { caller, operation, details } = call;
+    const { request, success } = details;
     const { status } = response;
     if (success.status !== undefined && status !== success.status) {
       this.#reportDrift(caller, operation, { kind: 'status', field: String(status) });
@@ -138,13 +138,13 @@ export class Completion {
 
   /** Reports and logs a call that failed, and returns its error. */
   #failed(call: EndedCall, outcome: Outcome, response?: Responded): Error {
-    const { caller, operation, key, parts } = call;
+    const { caller, operation, key, details } = call;
     const { kind, label, isLogged } = consequencesOf(outcome);
     let error: Error;
     if (outcome.why === undefined) {
       const decoded = outcome.decode();
       const readable = decoded.why === undefined ? decoded : outcome;
-      const response = readError(readable, key.credential, parts.request.mayBeRepeated);
+      const response = readError(readable, key.credential, details.request.mayBeRepeated);
       error = response;
       // The contract has a 404 only for an animal, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
@@ -156,7 +156,7 @@ export class Completion {
       this.#report(call, label, response);
     }
     // Only a write goes on without the caller that it was started for.
-    const hasLeft = parts.request.method === 'POST' && caller.cancelled instanceof CancelledError;
+    const hasLeft = details.request.method === 'POST' && caller.cancelled instanceof CancelledError;
     const { requestId } = caller;
     if (isLogged) logFailure(this.#log, { requestId, hasLeft }, operation, kind, error);
     return error;
@@ -171,7 +171,7 @@ export class Completion {
       call.bytes = response.body.byteLength;
     }
     this.#metrics.restCalls.observe({ operation: call.operation, status: outcome }, call.ms / 1000);
-    call.parts.span?.end(outcome, call);
+    call.details.span?.end(outcome, call);
   }
 }
 
