@@ -66,7 +66,12 @@ export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
   /** `isUp`: whether it responds in time, or has failed only for a moment. */
-  return { isUp: () => isUp, run, [Symbol.dispose]: () => client.destroy() };
+  return {
+    isUp: () => isUp,
+    isConnected: () => client.isReady,
+    run,
+    [Symbol.dispose]: () => client.destroy(),
+  };
 }
 
 function define(text: string) {

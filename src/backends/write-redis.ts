@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError } from '../contract/error.ts';
 import { openRedis } from '../redis.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
@@ -31,11 +32,12 @@ redis.call('HSET', KEYS[1], 'marker', ARGV[1], 'fingerprint', ARGV[2], 'endsAt',
 redis.call('PEXPIRE', KEYS[1], 86400000)
 return false`;
 
-/** Stores the result ARGV[2], or without one forgets that the call of a marker has begun. */
+/** Stores the result ARGV[2], also if the marker is lost, or without one forgets that its call began. */
 const end = `
 local found = redis.call('HMGET', KEYS[1], 'marker', 'result')
-if ARGV[2] ~= '' and (found[1] == ARGV[1] or found[2]) then
-  redis.call('HSET', KEYS[1], 'result', ARGV[2])
+if ARGV[2] ~= '' and (found[1] == ARGV[1] or found[2] or not found[1]) then
+  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[3], 'result', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], 86400000)
 elseif found[1] == ARGV[1] and not found[2] then
   redis.call('DEL', KEYS[1])
 end`;
@@ -65,12 +67,23 @@ export async function openWriteRedis(
   const endsIn = String(callTimeoutMs + graceMs);
   /** The last writes to the store, which it has not confirmed. */
   const pending = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  /** Stores how a call ended, also later, until it counts as that of a process that has died. */
+  const store = (pauseMs: number, ...values: [string, ...string[]]): Promise<unknown> =>
+    redis.run('end', ...values).catch(async (error) => {
+      if (pauseMs > callTimeoutMs + graceMs) throw error;
+      await wait(pauseMs, undefined, { signal: closing.signal });
+      return store(2 * pauseMs, ...values);
+    });
+
   const keyOf = (name: string) => `petstore:write:${name}`;
 
   return {
     async begin(_caller, name, fingerprint): Promise<FoundWrite> {
       const marker = randomUUID();
-      markers.set(name, marker);
+      // Without a connection, nothing is stored.
+      if (redis.isConnected()) markers.set(name, marker);
       const values = [marker, fingerprint, endsIn, lost];
       const reply = await redis.run('begin', keyOf(name), ...values).catch(() => {
         throw notStored('The store of writes with an Idempotency-Key could not be reached.');
@@ -81,14 +94,15 @@ export async function openWriteRedis(
       return { fingerprint: stored, result: result ?? undefined };
     },
     end(name, write) {
-      // If it fails, the call counts as that of a process that has died.
-      const values = [markers.get(name) ?? '', write?.result ?? ''];
-      markers.delete(name);
-      const ended = redis.run('end', keyOf(name), ...values).catch(() => {});
+      const { result = '', fingerprint = '' } = write ?? {};
+      const values = [markers.get(name) ?? '', result, fingerprint];
+      if (!markers.delete(name) && write === undefined) return;
+      const ended = store(500, keyOf(name), ...values).catch(() => {});
       pending.add(ended);
       void ended.finally(() => pending.delete(ended));
     },
     async [Symbol.asyncDispose]() {
+      closing.abort();
       await Promise.all(pending);
       redis[Symbol.dispose]();
     },
