@@ -96,7 +96,7 @@ class RememberedWrites {
     for (;;) {
       const flight = this.#flights.get(name);
       if (flight === undefined) return this.#begin(caller, name, fingerprint, send);
-      requireSame(await untilDeadline(caller, () => false, flight.known.promise), fingerprint);
+      requireSame(await untilDeadline(caller, () => true, flight.known.promise), fingerprint);
       const found = await untilDeadline(caller, () => true, flight.ended.promise);
       if (found !== undefined) return this.#replay(caller, found, fingerprint);
     }

@@ -261,6 +261,20 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(service.calls()).toBe(1);
   });
 
+  it('is unknown to a repetition that is late before the first, which may still be sent, is looked up', async () => {
+    await using service = await start((response) => added(response));
+    const [gateway] = service.gateways;
+    service.redis.freeze();
+    const first = gateway.add('k');
+    const late = callWith();
+    late.setDeadline(100);
+    const error = { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' };
+    expect(await fail(gateway.add('k', late))).toMatchObject(error);
+    service.redis.thaw();
+    expect(await gateway.add('k')).toEqual(await first);
+    expect(service.calls()).toBe(1);
+  });
+
   it('is never made twice through every fault of a service, and is unknown if it is not confirmed', async () => {
     const done: string[] = [];
     let faults = 0;
