@@ -44,7 +44,7 @@ export class PetStoreCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
-  #others: readonly string[] | undefined;
+  #writes: readonly ResponseKey[] = [];
   /** Whether reads of the operation may be equal, which then are one call. */
   hasEqualReads = true;
   readonly explained: ExplainedCalls | undefined;
@@ -99,7 +99,7 @@ export class PetStoreCalls {
   ): Promise<Result> {
     const one = { id, parameters };
     if (method === 'POST') {
-      const write = this.#send<Result>(one, field ?? this.#nameOfOther(one));
+      const write = this.#send<Result>(one, field ?? nameOf(one));
       return write.finally(() => this.#reads?.clearAll());
     }
     if (!this.hasEqualReads) return this.#send(one);
@@ -107,11 +107,11 @@ export class PetStoreCalls {
     return this.#reads.load(one) as Promise<Result>;
   }
 
-  /** Names a write to another path. Equal ones are counted, because each is a write of its own. */
-  #nameOfOther(one: OneCall): string {
-    const name = nameOf(one);
-    this.#others = [...(this.#others ?? []), name];
-    return `${name} ${this.#others.filter((other) => other === name).length}`;
+  /** Counts writes of one field, and equal ones to another path: each is a write of its own. */
+  #keyOf(field: ResponseKey, { id, parameters }: OneCall) {
+    const before = this.#writes.filter((other) => other === field).length;
+    this.#writes = [...this.#writes, field];
+    return writeKeyOf(this.#caller, before ? `${field} ${before}` : field, id, parameters);
   }
 
   #send<Result>(one: OneCall, field?: ResponseKey): Promise<Result> {
@@ -128,7 +128,7 @@ export class PetStoreCalls {
     const { length } = calls;
     const { id, parameters } = one;
     // Only writes have one.
-    const write = field === undefined ? undefined : writeKeyOf(caller, field, id, parameters);
+    const write = field === undefined ? undefined : this.#keyOf(field, one);
     const result = (this.#petStore[id] as Method)(caller, parameters, write) as Promise<Result>;
     const { explained } = this;
     if (explained === undefined) return result;

@@ -128,6 +128,29 @@ it('sends writes to other paths once per Idempotency-Key', async () => {
   expect(service.seen.some(({ headers }) => 'idempotency-key' in headers)).toBe(false);
 });
 
+it('counts the writes of a field, each of which is one of its own', async () => {
+  const schema = buildSchema((builder, { Pet }) => {
+    builder.mutationFields((t) => ({
+      addLitter: t.field({
+        type: [Pet],
+        nullable: true,
+        args: { names: t.arg.stringList({ required: true }) },
+        resolve: (_, { names }, { petStore }, { path }) =>
+          Promise.all(names.map((name) => petStore.createPet({ name, categoryId: '1' }, path.key))),
+      }),
+    }));
+  });
+  await using yoga = await openYoga(schema, demo);
+  const add = async (names: string) => {
+    const query = `mutation { addLitter(names: ${names}) { id name } }`;
+    return (await yoga.post({ query }, { ...withKey, 'idempotency-key': 'k' })).text;
+  };
+  const first = await add('["Rex", "Rex", "Tom"]');
+  expect(Object.keys(Object.groupBy(first.match(/"id":"\d+"/g) ?? [], String))).toHaveLength(3);
+  expect(await add('["Rex", "Rex", "Tom"]')).toBe(first);
+  expect(await add('["Rex", "Tom"]')).toContain('IDEMPOTENCY_KEY_REUSED');
+});
+
 it('limits operations if it is asked to', async () => {
   const query = `{ ${'a: orders '.repeat(31)} }`;
   await using limited = await openYoga(
