@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../../src/backends/builtin/datab
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { writeKeyOf } from '../../../src/contract/idempotency.ts';
 import { ApiKeys } from '../../../src/keys/api-keys.ts';
-import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { createPostgresDatabase, describeOnEveryDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { quiet } from '../../support/log.ts';
@@ -241,4 +241,19 @@ describeOnEveryDatabase('a write with an idempotency key', (createDatabase) => {
     expect(Object.values(replays)).toEqual([5]);
     expect(service.lines.filter((line) => line.includes('"replayed":true'))).toHaveLength(5);
   });
+});
+
+it.each([
+  'repeatable read',
+  'serializable',
+])('a write with an idempotency key is done once if transactions of PostgreSQL are %s', async (level) => {
+  const url = new URL(await createPostgresDatabase());
+  url.searchParams.set('options', `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`);
+  await using one = await openBuiltin(url.href);
+  await using other = await openBuiltin(url.href);
+  for (const key of ['a', 'b', 'c', 'd', 'e']) {
+    const all = Array.from({ length: 200 }, (_, index) => add(index % 2 ? one : other, key));
+    expect(new Set((await Promise.all(all)).map(([id]) => id)).size).toBe(1);
+  }
+  expect((await countNames(url.href)).get('Rex')).toBe(5);
 });
