@@ -299,6 +299,31 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect([...keys]).toEqual([undefined, expect.any(String)]);
   });
 
+  const failed = (code: string, outcome: string, ...more: object[]) => {
+    const error = { message: 'No.', path: ['first'], extensions: { code, outcome } };
+    return JSON.stringify({ data: { first: null }, errors: [error], ...more[0] });
+  };
+  const refused = failed('RATE_LIMITED', 'NOT_DONE');
+  const half = { data: { first: { __typename: 'Pet', id: '1' }, second: null } };
+  it.each<[string, string, string | undefined, object | undefined]>([
+    ['is lost', '', undefined, undefined],
+    ['is unknown', failed('UPSTREAM_TIMEOUT', 'UNKNOWN'), 'UNKNOWN', { first: null }],
+    ['is half done', failed('RATE_LIMITED', 'NOT_DONE', half), 'NOT_DONE', half.data],
+    ['is refused', refused, 'NOT_DONE', { first: null }],
+  ])('reports a mutation of which the first attempt %s, and the others are refused', async (_, first, outcome, data) => {
+    await using proxy = await startUpstream((_, response) => {
+      const text = proxy.seen.length === 1 ? first : refused;
+      if (text === '') response.destroy();
+      else sendJson(response, 200, text);
+    });
+    const both = { first: named('Rex'), second: named('Tom') };
+    const report: Reported = await create(proxy.url, quick)(Pair, both).catch(() => ({}));
+    expect(proxy.seen).toHaveLength(3);
+    expect(report.errors?.map(({ extensions }) => extensions?.['outcome'])[0]).toBe(outcome);
+    if (data) expect(report.data).toMatchObject(data);
+    else expect(report).toEqual({});
+  });
+
   it('repeats a read whose response is cut off', async () => {
     await using proxy = await startUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });

@@ -2,7 +2,7 @@
 import { ApolloLink } from '@apollo/client';
 import { defer, fromEvent, map, NEVER, race, retry, throwError, timer } from 'rxjs';
 import { createIdempotencyKey } from './idempotency-key.ts';
-import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
+import { type Attempt, isRefused, type RetryOptions, retryDelay } from './retry.ts';
 
 /**
  * Creates a link that repeats failed operations as `retryDelay` says. A mutation gets an
@@ -17,6 +17,8 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
     if (kind === 'mutation') {
       operation.setContext(({ headers }) => ({ headers: withKey(headers) }));
     }
+    /** Ends as the last attempt that was not refused: a later refusal does not say what became of it. */
+    let end: (() => ApolloLink.Result) | undefined;
     const delayAfter = (failure: Partial<Attempt>) =>
       retryDelay({ kind, hasIdempotencyKey: true, attempt, signal, ...failure }, options);
     return defer(() => {
@@ -26,14 +28,20 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
     }).pipe(
       map((response) => {
         delayMs = delayAfter({ response });
+        if (kind !== 'mutation' || !isRefused(response)) end = () => response;
         if (delayMs !== undefined) throw response;
         // The parts that follow belong to a result that was passed on.
         attempt = Number.POSITIVE_INFINITY;
-        return response;
+        return end?.() ?? response;
       }),
       retry({
         delay(error) {
-          delayMs ??= delayAfter({ networkError: error, status: error?.statusCode });
+          if (delayMs === undefined) {
+            delayMs = delayAfter({ networkError: error, status: error?.statusCode });
+            end = () => {
+              throw error;
+            };
+          }
           if (delayMs === undefined) return throwError(() => error);
           const aborted = signal ? fromEvent(signal, 'abort') : NEVER;
           return race(timer(delayMs), aborted).pipe(

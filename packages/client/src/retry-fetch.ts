@@ -1,5 +1,5 @@
 import { createIdempotencyKey } from './idempotency-key.ts';
-import { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
+import { type Attempt, isRefused, type RetryOptions, retryDelay } from './retry.ts';
 
 /** Options of `createRetryFetch`. */
 export interface RetryFetchOptions extends RetryOptions {
@@ -29,16 +29,22 @@ export function createRetryFetch(
     const init = kind === 'mutation' ? withKey(input, given) : given;
     const deadlineAt = performance.now() + (options?.timeoutMs ?? Number.POSITIVE_INFINITY);
     const signal = init?.signal ?? (input as Partial<Request>).signal;
+    /** The last attempt that was not refused: a later refusal does not say what became of it. */
+    let last: Promise<Response> | undefined;
     for (let attempt = 1; ; attempt++) {
       const { timed, end } = withTimeout(input, init, deadlineAt, signal);
       const sent = send(input, timed);
       if (kind === undefined) return sent.finally(end);
+      const ended = await read(sent, end);
+      if (kind === 'query' || !isRefused(ended.response)) {
+        await last?.then(({ body }) => body?.cancel()).catch(() => {});
+        last = sent;
+      }
       const delayMs = retryDelay(
-        { kind, hasIdempotencyKey: true, attempt, signal, ...(await read(sent, end)) },
+        { kind, hasIdempotencyKey: true, attempt, signal, ...ended },
         options,
       );
-      if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return sent;
-      await sent.then(({ body }) => body?.cancel()).catch(() => {});
+      if (delayMs === undefined || performance.now() + delayMs >= deadlineAt) return last ?? sent;
       await wait(delayMs, signal);
       if (signal?.aborted) throw signal.reason;
     }

@@ -57,11 +57,7 @@ export function retryDelay(
         (response === undefined &&
           [undefined, 502, 503, 504].includes(status) &&
           !isAborted(networkError))
-      : failures.length > 0 &&
-        errors.every(
-          (error) => failures.includes(error) && error.extensions.outcome === 'NOT_DONE',
-        ) &&
-        isNothingDone(response?.data);
+      : isRefused(response);
   if (!isRepeatable) return undefined;
   const waits = failures.map(({ extensions }) => Number(extensions.retryAfterMs) || 0);
   const retryAfterMs = Math.max(0, ...waits);
@@ -75,7 +71,13 @@ function isAborted(networkError: unknown): boolean {
   return /^(?:Abort|Timeout)Error$/.test((networkError as Error | undefined)?.name ?? '');
 }
 
-/** Whether no field of a mutation has a result. The value of `__typename` is none. */
-function isNothingDone(data: unknown): boolean {
-  return Object.values(data ?? {}).every((value) => value === null || value === 'Mutation');
+/** Whether every field of a mutation failed with a transient error, and nothing was done. */
+export function isRefused(response: Attempt['response'] | undefined): boolean {
+  const errors: unknown[] = Array.isArray(response?.errors) ? response.errors : [];
+  const isNotDone = (error: unknown) =>
+    isGatewayError(error, ...transient) && error.extensions.outcome === 'NOT_DONE';
+  // The value of `__typename` is no result.
+  const isNoResult = (value: unknown) => value === null || value === 'Mutation';
+  const results = Object.values(response?.data ?? {});
+  return errors.length > 0 && errors.every(isNotDone) && results.every(isNoResult);
 }

@@ -1,5 +1,5 @@
 /** Retrying with urql. */
-import { type Exchange, makeOperation, type Operation } from '@urql/core';
+import { type Exchange, makeOperation, type Operation, type OperationResult } from '@urql/core';
 import {
   filter,
   fromArray,
@@ -13,7 +13,7 @@ import {
   takeUntil,
 } from 'wonka';
 import { createIdempotencyKey } from './idempotency-key.ts';
-import { type RetryOptions, retryDelay } from './retry.ts';
+import { isRefused, type RetryOptions, retryDelay } from './retry.ts';
 
 /**
  * Creates an exchange that repeats failed operations as `retryDelay` says. A mutation gets an
@@ -32,7 +32,7 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
       const repeated = pipe(
         failed,
         mergeMap((operation) => {
-          const { attempt, delayMs } = operation.context['retry'];
+          const { attempt, delayMs, last } = operation.context['retry'];
           // Ends when the operation is torn down, or the query is sent anew.
           const replaced = filter(
             ({ kind, key }: Operation) => kind !== 'mutation' && key === operation.key,
@@ -43,7 +43,7 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
             // Unlike that of `delay`, its timer ends with it.
             interval(delayMs),
             take(1),
-            mergeMap(() => fromArray([...ended, withRetry(operation, attempt + 1)])),
+            mergeMap(() => fromArray([...ended, withRetry(operation, attempt + 1, last)])),
             takeUntil(replaced(operations)),
           );
         }),
@@ -51,12 +51,16 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
       return pipe(
         merge([first, repeated]),
         forward,
-        filter(({ operation, data, error, hasNext }) => {
+        filter((result) => {
+          const { operation, data, error, hasNext } = result;
           const { retry } = operation.context;
           // A further part of an attempt that is repeated.
           if (retry.delayMs !== undefined) return false;
           const networkError = error?.networkError;
           const { ok = true, status } = error?.response ?? {};
+          const response = { data, errors: error?.graphQLErrors };
+          // A later refusal does not say what became of an attempt.
+          if (operation.kind !== 'mutation' || !isRefused(response)) retry.last = result;
           retry.delayMs = retryDelay(
             {
               kind: operation.kind === 'query' ? 'query' : 'mutation',
@@ -65,7 +69,7 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
               ...(networkError
                 ? // A response that was cut off is `ok`.
                   { networkError, status: ok ? undefined : status }
-                : { response: { data, errors: error?.graphQLErrors } }),
+                : { response }),
             },
             options,
           );
@@ -74,12 +78,14 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
           else if (hasNext) retry.attempt = Number.POSITIVE_INFINITY;
           return retry.delayMs === undefined;
         }),
+        map((result) => result.operation.context['retry'].last ?? result),
       );
     };
 }
 
-function withRetry(operation: Operation, attempt: number): Operation {
-  return makeOperation(operation.kind, operation, { ...operation.context, retry: { attempt } });
+function withRetry(operation: Operation, attempt: number, last?: OperationResult): Operation {
+  const retry = { attempt, last };
+  return makeOperation(operation.kind, operation, { ...operation.context, retry });
 }
 
 /** Adds an `Idempotency-Key`, unless the operation has one. All attempts keep it. */
