@@ -7,16 +7,18 @@ export function restErrorResponse({ status, code, message, headers }: HttpError)
   return errorBodyResponse({ code: code.toLowerCase(), message, status }, headers);
 }
 
-/** Returns a response with an Error body; a 401 names the scheme (RFC 9110, section 11.6.1). */
+/** Returns a response with an Error body; the challenge of a 401 says if a key was refused (RFC 6750, section 3). */
 export function errorBodyResponse(
   body: ErrorBody,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
+  const refusal = body.code === 'unauthenticated' ? '' : ', error="invalid_token"';
+  const challenge = `Bearer realm="pet store"${refusal}`;
   return {
     status: body.status,
     headers: {
       'content-type': 'application/json',
-      ...(body.status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(body.status === 401 && { 'www-authenticate': challenge }),
       ...headers,
     },
     body: JSON.stringify(body),

@@ -182,14 +182,18 @@ describe('the REST interface', () => {
   });
 
   it.each([
-    ['/v1/pets', {}],
-    ['/v1/store/orders', {}],
-    ['/v1/pets', { authorization: 'Basic abc' }],
-    ['/v1/pets', { authorization: 'Bearer wrong-key' }],
-  ])('responds with 401 to %s with the headers %j', async (path, headers) => {
+    ['/v1/pets', {}, 'Bearer realm="pet store"'],
+    ['/v1/store/orders', {}, 'Bearer realm="pet store"'],
+    ['/v1/pets', { authorization: 'Basic abc' }, 'Bearer realm="pet store"'],
+    [
+      '/v1/pets',
+      { authorization: 'Bearer wrong-key' },
+      'Bearer realm="pet store", error="invalid_token"',
+    ],
+  ])('responds with 401 to %s with the headers %j', async (path, headers, challenge) => {
     const { status, text, headers: received } = await send(path, { headers });
     expect([status, JSON.parse(text).status]).toEqual([401, 401]);
-    expect(received.get('www-authenticate')).toBe('Bearer');
+    expect(received.get('www-authenticate')).toBe(challenge);
   });
 
   it('responds with 404 to an unknown animal and to an unknown path', async () => {
