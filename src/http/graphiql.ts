@@ -1,6 +1,6 @@
 import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
 import type { HttpRequest, HttpResponse } from './http-message.ts';
-import { isJson, readAccept } from './media-type.ts';
+import { readAccept } from './media-type.ts';
 import { createStaticFile } from './static-file.ts';
 
 /** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
@@ -66,8 +66,8 @@ export function createGraphiqlNotice(): GraphiqlPage {
 
 function acceptsPage({ method, headers }: HttpRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
-  const { ranges } = readAccept(headers['accept'] ?? '');
-  return ranges.find(({ type }) => type === html || isJson(type))?.type === html;
+  const { jsonRange, ranges } = readAccept(headers['accept'] ?? '');
+  return ranges.find((range) => range.type === html || range === jsonRange)?.type === html;
 }
 
 /** Renders the page with its scripts and styles inline. */

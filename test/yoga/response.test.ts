@@ -58,6 +58,7 @@ describe('the media type of a response', () => {
     [`${mixed};incrementalSpec=v9.9, ${response};q=0.1`, response],
     ['multipart/*, text/*', json],
     [`${mixed};q=0, ${json}`, json],
+    [`*/*;q=0.8, application/*;q=0.3, ${mixed};q=0.5`, mixed],
     [`${response}, ${json};q=0.9`, response],
   ])('with a deferred fragment for Accept: %s is %s', async (accept, expected) => {
     const received = await sendForParts(fetch, service.url, petsFirst, accept);
@@ -73,6 +74,8 @@ describe('the media type of a response', () => {
     ['Text/HTML', html],
     [`${html};q=0.0, */*`, json],
     [`${html};q=0.1, ${json}`, json],
+    [`*/*, ${html};q=0.5, application/*;q=0.1`, html],
+    [`*/*, ${html};q=0.5, ${json};q=0.1, ${response};q=0.1`, html],
     [`text/plain;note="${html}"`, json],
     ['text/html-sandboxed', json],
   ])('at the path of GraphiQL for Accept: %s is %s', async (accept, expected) => {
@@ -124,6 +127,7 @@ describe('a client that accepts one kind of parts only', () => {
   it.each([
     'image/png',
     'application/json;q=0, text/plain',
+    'application/*;q=0, */*',
     'multipart/mixed;deferSpec=1',
   ])('is refused before anything is executed if it accepts nothing that can be sent: %s', async (accept) => {
     const add = 'mutation { addPet(input: { name: "Refused", categoryId: 1 }) { id } }';
