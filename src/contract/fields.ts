@@ -48,7 +48,7 @@ export const text: Kind<string> = {
   invalid: [['wrong', 'a number', '1']],
 };
 
-/** A date and time in ISO 8601's extended format; seconds, fraction and offset are optional. */
+/** A calendar date and a time of ISO 8601, extended or basic, of which all but the hour is optional. */
 export const timestamp: Kind<string> = {
   ...text,
   expected: 'an ISO 8601 timestamp',
@@ -56,11 +56,11 @@ export const timestamp: Kind<string> = {
 };
 
 const timestampPattern =
-  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?$/i;
+  /^(\d{4})(-?)(\d\d)\2(\d\d)T(?:(?:[01]\d|2[0-3])(?::?[0-5]\d(?::?(?:[0-5]\d|60))?)?(?:[.,]\d+)?|24(?::?00){0,2}(?:[.,]0+)?)(?:Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 function isTimestamp(text: string): boolean {
-  const date = timestampPattern.exec(text)?.[1];
-  if (date === undefined) return false;
+  const [, year, , month, day] = timestampPattern.exec(text) ?? [];
+  const date = `${year}-${month}-${day}`;
   const midnight = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(midnight.valueOf()) && midnight.toISOString().startsWith(date);
 }

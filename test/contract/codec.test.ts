@@ -19,6 +19,11 @@ describe('decoding backend responses', () => {
     '2026-11-20T10:00:00.123+01:00',
     '2026-11-20T10:00',
     '2024-02-29T00:00:00,5-0330',
+    '2026-11-20T10Z',
+    '2026-11-20T10:00.5Z',
+    '2026-11-20T24:00:00.0Z',
+    '20240229T100000.123Z',
+    '20261120T1000+0100',
   ])('keeps the timestamp %s unchanged', (createdAt) => {
     const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
     expect(decodeMessage(message)).toEqual(message);
@@ -30,6 +35,10 @@ describe('decoding backend responses', () => {
     '2026-11-20',
     '2026-02-30T10:00:00Z',
     '2026-11-20T25:00:00Z',
+    '2026-11-20T24:00:01Z',
+    '20260230T100000Z',
+    '2026-1120T10:00:00Z',
+    '20261120100000Z',
     '1763632800',
     '2026-11-20T10:00:00Z\n',
   ])('rejects %j as a timestamp', (createdAt) => {
