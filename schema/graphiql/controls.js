@@ -16,6 +16,8 @@ function placeControls() {
   result.append(control('calls'));
   // Scrolled with the keyboard.
   control('calls').tabIndex = 0;
+  // Each list needs the editor.
+  for (const list of control('controls').querySelectorAll('select')) list.disabled = false;
   // Where an editor ends, the page scrolls on.
   for (const editor of globalThis.__MONACO.editor.getEditors()) {
     editor.updateOptions({ scrollbar: { alwaysConsumeMouseWheel: false } });
@@ -47,7 +49,7 @@ function handleKey(event) {
   else if (!target.closest('.monaco-editor')) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    operationEditor().getAction('graphql-run').run();
+    operationEditor()?.getAction('graphql-run').run();
   }
 }
 

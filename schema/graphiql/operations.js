@@ -5,10 +5,10 @@ function editorModel(name) {
   return globalThis.__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith(name));
 }
 
-/** GraphiQL's editor of the operation. */
+/** GraphiQL's editor of the operation; undefined until GraphiQL has loaded. */
 function operationEditor() {
-  const model = editorModel('operation.graphql');
-  return globalThis.__MONACO.editor.getEditors().find((editor) => editor.getModel() === model);
+  const isFound = (editor) => editor.getModel()?.uri.path.endsWith('operation.graphql');
+  return globalThis.__MONACO?.editor.getEditors().find(isFound);
 }
 
 /** The operation that a link selects, once. */

@@ -406,6 +406,25 @@ describe('GraphiQL without introspection, EXPLAIN and a demo key', () => {
   });
 });
 
+describe('GraphiQL while it loads', () => {
+  browserTest('leaves its lists and Ctrl-Enter until there is an editor', async () => {
+    await using opened = await openGraphiql();
+    const { page, result, url } = opened;
+    const problems: Error[] = [];
+    page.on('pageerror', (problem) => problems.push(problem));
+    await page.addInitScript(() => {
+      document.addEventListener('DOMContentLoaded', () => {
+        const controlEnter = { key: 'Enter', ctrlKey: true, bubbles: true };
+        document.body.dispatchEvent(new KeyboardEvent('keydown', controlEnter));
+      });
+    });
+    await page.goto(`${url}/graphql`, { waitUntil: 'commit' });
+    await page.getByLabel('Try a state').selectOption('demo-conflict');
+    await result.getByText('"CONFLICT"').waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
 describe('GraphiQL with introspection for keys', () => {
   browserTest('loads the schema once there is a key', async () => {
     await using opened = await openGraphiql({ demoKey: undefined, introspection: 'keys' });
