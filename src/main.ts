@@ -13,6 +13,7 @@ process.stdout.on('error', exitOnClosedPipe);
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
+  .showHelpAfterError('--help lists the commands and options.')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .configureOutput({
     outputError(text, write) {
