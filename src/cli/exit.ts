@@ -17,8 +17,8 @@ function describe({ message, errno, path, cause }: NodeJS.ErrnoException): strin
   return errno && path ? `${path}: ${util.getSystemErrorMessage(errno)}` : message;
 }
 
-/** Exits when the reader of a pipe closes it, as `head` does. */
+/** Exits when standard output cannot be written: with 0 if the reader of a pipe closed it, as `head` does. */
 export function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+  if (error.code === 'EPIPE') process.exit(0);
+  fail({}, Object.assign(error, { path: 'standard output' }));
 }

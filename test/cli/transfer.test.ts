@@ -1,10 +1,30 @@
+import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openAdministration } from '../../src/backends/open.ts';
 import { linesOf } from '../../src/cli/transfer.ts';
+import { createFolder } from '../support/folder.ts';
 import { quiet } from '../support/log.ts';
+import { commandPath } from '../support/process.ts';
 
+const folder = createFolder();
 const ignore = () => {};
+
+describe('the output of an export', () => {
+  it('fails with one sentence if it cannot be written', async () => {
+    const command = `${process.execPath} ${await commandPath()}`;
+    const rex = `echo '{"name":"Rex","categoryId":1}'`;
+    const script = `${rex} | ${command} import pets - && ${command} export pets >/dev/full`;
+    const env = { DATABASE_URL: `file:${folder}/pets.db` };
+    const exported = promisify(execFile)('sh', ['-c', script], { env });
+    const stderr = /^Created the database .*\nstandard output: no space left on device\n$/;
+    await expect(exported).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(stderr),
+    });
+  });
+});
 
 describe('the input of an import', () => {
   it('is refused as soon as a line is too long', async () => {
