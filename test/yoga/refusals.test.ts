@@ -45,6 +45,20 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
     'Expected POST for a mutation, received GET. Send it as the JSON body of a POST.',
   ],
   [
+    'a method that it does not have',
+    { ...post({ query }), method: 'PUT' },
+    405,
+    'METHOD_NOT_ALLOWED',
+    'Expected GET, HEAD or POST, received PUT.',
+  ],
+  [
+    'a client that accepts nothing that it can send',
+    post({ query }, { ...json, accept: 'text/plain' }),
+    406,
+    'NOT_ACCEPTABLE',
+    'accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received "text/plain".',
+  ],
+  [
     'introspection',
     post({ query: '{ __schema { queryType { name fields { name } } } }' }),
     200,

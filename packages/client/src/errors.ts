@@ -72,6 +72,8 @@ interface RequestErrors {
   OPERATION_RESOLUTION_FAILURE: object;
   OPERATION_TOO_LARGE: object;
   BAD_REQUEST: object;
+  METHOD_NOT_ALLOWED: object;
+  NOT_ACCEPTABLE: object;
   UNSUPPORTED_MEDIA_TYPE: object;
   BODY_TOO_LARGE: object;
   /** The gateway accepts only the documents of its manifest. */
@@ -141,6 +143,8 @@ const statuses: Readonly<Record<GatewayErrorCode, number>> = {
   OPERATION_RESOLUTION_FAILURE: 500,
   OPERATION_TOO_LARGE: 500,
   BAD_REQUEST: 500,
+  METHOD_NOT_ALLOWED: 500,
+  NOT_ACCEPTABLE: 500,
   UNSUPPORTED_MEDIA_TYPE: 500,
   BODY_TOO_LARGE: 500,
   PERSISTED_DOCUMENT_REQUIRED: 500,
