@@ -105,7 +105,7 @@ program
   .requiredOption('--base-url <url>', 'base URL of the REST service, including /v1')
   .addOption(new Option('--key <key>', 'API key for the service').env('PETSTORE_API_KEY'))
   .option('--messages-base-url <url>', 'base URL of POST /messages; requires --write')
-  .option('--write', 'also send POST requests; they add two animals and a message', false)
+  .option('--write', 'also send POST requests; they add two pets and a message', false)
   .option('--idempotency', 'with --write, also check that Idempotency-Key is honoured', false)
   .option('--json', 'print JSON', false)
   .addHelpText(

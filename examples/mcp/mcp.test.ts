@@ -165,18 +165,18 @@ for (const [transport, connect] of Object.entries(transports)) {
           'SendMessage',
           'Storefront',
         ]);
-        assert.match(ListPets?.description ?? '', /The animals in the store/);
+        assert.match(ListPets?.description ?? '', /The pets in the store/);
         assert.match(GetPet?.description ?? '', /Deprecated: .* 2030-12-05/);
         assert.deepEqual(ListPets?.inputSchema.properties, {
           limit: {
             type: 'integer',
             description:
-              'The maximum number of animals, from 1 to 100; 20 if omitted or null. The default of this tool is 5.',
+              'The maximum number of pets, from 1 to 100; 20 if omitted or null. The default of this tool is 5.',
             default: 5,
           },
           status: {
             enum: ['available', 'pending', 'sold'],
-            description: 'Return only animals with this status.',
+            description: 'Return only pets with this status.',
           },
         });
         assert.deepEqual(ListPets?.annotations, { readOnlyHint: true });

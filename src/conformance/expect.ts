@@ -81,7 +81,7 @@ export function readResponseJson({ headers, body }: ServiceResponse): unknown {
 
 /** Formats a number of animals. */
 export function formatAnimals(count: number): string {
-  return count === 1 ? '1 animal' : `${count} animals`;
+  return count === 1 ? '1 pet' : `${count} pets`;
 }
 
 /** Rejects what the decoder tolerates in optional fields: an invalid value, and `null` for none. */

@@ -29,12 +29,12 @@ export const readingChecks: readonly Check[] = [
   check(
     'get',
     'getPet',
-    ': 200 with the animal of this id, every digit exact',
+    ': 200 with the pet of this id, every digit exact',
     async ({ send, animals }) => {
       const known = greatest(animals);
-      if (known === undefined) return skip('the list has no animal');
+      if (known === undefined) return skip('the list has no pet');
       expectId(expectPet(await send('getPet', { parameter: known.id }), 200), known.id);
-      return `200, animal ${known.id}`;
+      return `200, pet ${known.id}`;
     },
   ),
   missing('get-missing', 'an unknown id', '2147483647'),
@@ -61,13 +61,13 @@ function listing(id: string, search: string, rule: string, limit: number): Check
 }
 
 function filtering(status: PetStatus): Check {
-  const rule = `?status=${status}: all animals of this status, and no others`;
+  const rule = `?status=${status}: all pets of this status, and no others`;
   return check(`filter-${status}`, 'listPets', rule, async ({ send, animals }) => {
     const limit = pageSize.maximum;
     const search = `?limit=${limit}&status=${status}`;
     const pets = expectPets(await send('listPets', { search }), limit);
     for (const pet of pets) {
-      const problem = `status of animal ${pet.id}: expected ${shown(status)}, received ${shown(pet.status)}`;
+      const problem = `status of pet ${pet.id}: expected ${shown(status)}, received ${shown(pet.status)}`;
       requireThat(pet.status === status, problem);
     }
     const ids = new Set(pets.map(({ id }) => id));
@@ -75,7 +75,7 @@ function filtering(status: PetStatus): Check {
     // The animal may be on a later page of a full list; the contract does not specify paging.
     requireThat(
       missed === undefined || pets.length === limit,
-      `animal ${missed?.id} has this status but is not in the list of ${pets.length}`,
+      `pet ${missed?.id} has this status but is not in the list of ${pets.length}`,
     );
     return `200, ${formatAnimals(pets.length)}`;
   });
@@ -87,12 +87,12 @@ function missing(id: string, description: string, petId: string): Check {
     const response = await send('getPet', { parameter: petId });
     if (response.status !== 200) return expectError(response, 404);
     expectId(expectPet(response, 200), petId);
-    return skip(`animal ${petId} exists`);
+    return skip(`pet ${petId} exists`);
   });
 }
 
 function expectId(pet: Pet, id: string): void {
-  requireThat(pet.id === id, `expected animal ${id}, received animal ${pet.id}`);
+  requireThat(pet.id === id, `expected pet ${id}, received pet ${pet.id}`);
 }
 
 function unspecified(id: string, operation: OperationId, search = ''): Check {

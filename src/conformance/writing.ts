@@ -33,7 +33,7 @@ const message = { body: JSON.stringify({ message: text }) };
 export const writingChecks: readonly Check[] = [
   ...withoutKey('create', 'createPet', ({ animals }) => ({ body: bodyOf(validPet(animals)) })),
   ...invalidBodies,
-  check('create', 'createPet', ': 201 with the animal and its id, and GET returns it', (service) =>
+  check('create', 'createPet', ': 201 with the pet and its id, and GET returns it', (service) =>
     addAndGet(service, validPet(service.animals)),
   ),
   check(
@@ -71,7 +71,7 @@ async function addAndGet(
   const added = expectPet(response, 201);
   expectSame(added, pet);
   expectSame(expectPet(await send('getPet', { parameter: added.id }), 200), added);
-  return `201, animal ${added.id}`;
+  return `201, pet ${added.id}`;
 }
 
 /** Returns a valid animal with all fields, in a category that exists if one is known. */

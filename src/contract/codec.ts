@@ -14,7 +14,7 @@ import {
 
 // Fields are copied by name, so that unknown fields, `__proto__` included, are dropped.
 
-/** Encodes an animal, or the body of `POST /pets`, as JSON. Ids are numbers with all their digits. */
+/** Encodes a pet, or the body of `POST /pets`, as JSON. Ids are numbers with all their digits. */
 export function encodePet(pet: Pet | NewPet): object {
   return mapPet<unknown, unknown>(pet, encodeField);
 }
@@ -55,12 +55,12 @@ export function decodeNewMessage(json: unknown): string {
 export function decodePets(json: unknown): Pet[] {
   if (!Array.isArray(json)) throw invalidResponse('body', 'an array', json);
   if (json.length > pageSize.maximum) {
-    throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} animals.`);
+    throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} pets.`);
   }
   return json.map((one, index) => decodePet(one, index));
 }
 
-/** Decodes one animal, alone or of a list. @throws InvalidResponseError that names a field. */
+/** Decodes one pet, alone or of a list. @throws InvalidResponseError that names a field. */
 export function decodePet(json: unknown, index?: number): Pet {
   if (!isObject(json)) throw invalidResponse(`${at(index)}body`, 'an object', json);
   return mapPet(json, decodeField, index) as Pet;

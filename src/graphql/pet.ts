@@ -10,49 +10,49 @@ import {
 import type { PetStoreBuilder } from './builder.ts';
 import { invalidArguments } from './invalid-input.ts';
 
-/** Adds animals, their queries and their mutation. */
+/** Adds pets, their queries and their mutation. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of declarations.
 export function addPets(builder: PetStoreBuilder) {
   const PetStatus = builder.enumType('PetStatus', {
-    description: 'The availability of an animal, which `pets(status:)` filters by.',
+    description: 'The availability of a pet, which `pets(status:)` filters by.',
     values: {
-      available: { description: 'The animal is available.' },
-      pending: { description: 'The animal is pending.' },
-      sold: { description: 'The animal is sold.' },
+      available: { description: 'The pet is available.' },
+      pending: { description: 'The pet is pending.' },
+      sold: { description: 'The pet is sold.' },
     },
   });
 
   const Pet = builder.objectRef<PetRecord>('Pet').implement({
-    description: 'An animal in the store.',
+    description: 'A pet in the store.',
     fields: (t) =>
       ({
         id: t.exposeID('id', {
           nullable: false,
           description: 'The identifier that the service assigned: an int64 as a string of digits.',
         }),
-        name: t.exposeString('name', { nullable: false, description: "The animal's name." }),
+        name: t.exposeString('name', { nullable: false, description: "The pet's name." }),
         categoryId: t.exposeID('categoryId', {
           nullable: false,
-          description: 'The category of the animal: an int64 as a string of digits.',
+          description: 'The category of the pet: an int64 as a string of digits.',
         }),
         // The property may be an Error, which graphql-js throws for this field. Pothos cannot type it.
         status: t.expose('status' as never, {
           type: PetStatus,
           nullable: true,
-          description: 'The availability; null for an animal that was added without one.',
+          description: 'The availability; null for a pet that was added without one.',
         }),
       }) satisfies Record<PetField, unknown>,
   });
 
   const AddPetInput = builder.inputType('AddPetInput', {
-    description: 'An animal to add.',
+    description: 'A pet to add.',
     fields: (t) =>
       ({
-        name: t.string({ required: true, description: 'The name of the animal.' }),
+        name: t.string({ required: true, description: 'The name of the pet.' }),
         categoryId: t.id({
           required: true,
           description:
-            'The category of the animal: an int64 as a string or an integer. Use a string if your language would round it.',
+            'The category of the pet: an int64 as a string or an integer. Use a string if your language would round it.',
         }),
         status: t.field({
           type: PetStatus,
@@ -66,17 +66,17 @@ export function addPets(builder: PetStoreBuilder) {
     t.field({
       type: [Pet],
       nullable: { list: true, items: false },
-      description: 'The animals in the store, in the order of the service.',
+      description: 'The pets in the store, in the order of the service.',
       args: {
         limit: t.arg.int({
           required: false,
           defaultValue: pageSize.default,
-          description: `The maximum number of animals, from ${pageSize.minimum} to ${pageSize.maximum}; ${pageSize.default} if omitted or null.`,
+          description: `The maximum number of pets, from ${pageSize.minimum} to ${pageSize.maximum}; ${pageSize.default} if omitted or null.`,
         }),
         status: t.arg({
           type: PetStatus,
           required: false,
-          description: 'Return only animals with this status.',
+          description: 'Return only pets with this status.',
         }),
       },
       resolve(_root, { limit, status }, { petStore }, { path }) {
@@ -93,7 +93,7 @@ export function addPets(builder: PetStoreBuilder) {
     t.field({
       type: Pet,
       nullable: true,
-      description: 'One animal by its identifier. The error is `NOT_FOUND` if there is none.',
+      description: 'One pet by its identifier. The error is `NOT_FOUND` if there is none.',
       deprecationReason: `The REST operation is removed on ${getPetRemoval}; use pets(status:) instead.`,
       extensions: { removal: getPetRemoval, replacement: 'Query.pets(status:)' },
       args: {
@@ -111,9 +111,9 @@ export function addPets(builder: PetStoreBuilder) {
     t.field({
       type: Pet,
       nullable: true,
-      description: 'Adds an animal and returns it with the identifier that the service assigned.',
+      description: 'Adds a pet and returns it with the identifier that the service assigned.',
       args: {
-        input: t.arg({ type: AddPetInput, required: true, description: 'The animal to add.' }),
+        input: t.arg({ type: AddPetInput, required: true, description: 'The pet to add.' }),
       },
       resolve(_root, { input }, { petStore }, { path }) {
         const { name, status } = input;

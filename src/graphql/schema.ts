@@ -17,7 +17,7 @@ const queries =
 const mutations = 'Writes. They run one after another, in the order of the document.';
 
 const description =
-  'The animals, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64, returned as strings of digits. Each error has `extensions.code`, such as UNAUTHENTICATED, NOT_FOUND or UPSTREAM_TIMEOUT; those of mutation fields also have `extensions.outcome`: NOT_DONE, DONE or UNKNOWN.';
+  'The pets, orders and messages of a pet store. Send your API key as the header "Authorization: Bearer <API key>". Ids are int64, returned as strings of digits. Each error has `extensions.code`, such as UNAUTHENTICATED, NOT_FOUND or UPSTREAM_TIMEOUT; those of mutation fields also have `extensions.outcome`: NOT_DONE, DONE or UNKNOWN.';
 
 /** Adds fields and types of a host to the builder of the schema, which has those of the pet store. */
 export type ExtendSchema = (

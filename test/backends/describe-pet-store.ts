@@ -79,7 +79,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       await expect(opened.petStore.getPet(callWith(), id)).rejects.toEqual(
         ErrorResponse.of({
           code: 'pet_not_found',
-          message: `There is no animal with the id ${id}.`,
+          message: `There is no pet with the id ${id}.`,
           status: 404,
         }),
       );

@@ -90,7 +90,7 @@ describe('the code that GraphiQL copies', () => {
     await page.getByRole('tab', { name: 'Own', selected: true }).waitFor();
     for (const format of formats) {
       const output = await paste(await copy(page, format), url, format);
-      expect(output, format).toContain('There is no animal with the id 9007199254740993.');
+      expect(output, format).toContain('There is no pet with the id 9007199254740993.');
     }
   });
 

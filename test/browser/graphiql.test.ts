@@ -115,7 +115,7 @@ describe('GraphiQL in Chromium', () => {
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const docs = page.locator('.graphiql-doc-explorer');
     await docs.getByRole('link', { name: 'Query', exact: true }).click();
-    await docs.getByText('The animals in the store, in the order of the service.').waitFor();
+    await docs.getByText('The pets in the store, in the order of the service.').waitFor();
     expect((await docs.boundingBox())?.width).toBeGreaterThan(330);
     await docs.getByRole('button', { name: 'Show Deprecated Fields' }).click();
     await docs.getByText(/removed on 2030-12-05; use pets\(status:\) instead/).waitFor();

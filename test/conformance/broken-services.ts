@@ -49,7 +49,7 @@ const all = (ids: readonly string[], seen: string) =>
 
 type Change<Value> = (value: Value) => unknown;
 
-/** Responds correctly, but changes lists of animals. */
+/** Responds correctly, but changes lists of pets. */
 const listing =
   (change: Change<Record<string, unknown>[]>) =>
   async (request: ReceivedRequest, forward: Forward): Promise<Response> => {
@@ -141,37 +141,37 @@ export const brokenServices: readonly BrokenService[] = [
     failures: all(['list', 'limit-100'], 'status: expected a value or none, received null'),
   },
   {
-    name: 'lists an animal twice',
+    name: 'lists a pet twice',
     respond: listing((pets) => (pets.length < 5 ? pets : [...pets, pets[0]])),
     failures: all(['list', 'limit-100', 'filter-available'], 'the id 1 appears twice'),
   },
   {
-    name: 'returns 25 animals by default',
+    name: 'returns 25 pets by default',
     respond: (request, forward) =>
       request.query.size === 0 ? listing(() => many(25))(request, forward) : forward(),
-    failures: { list: 'expected at most 20 animals, received 25' },
+    failures: { list: 'expected at most 20 pets, received 25' },
   },
   {
     name: 'ignores the limit',
     respond: ({ query }, forward) => forward({ query: without(query, 'limit') }),
-    failures: { 'limit-1': 'expected at most 1 animal, received 12' },
+    failures: { 'limit-1': 'expected at most 1 pet, received 12' },
   },
   {
     name: 'ignores the filter',
     respond: ({ query }, forward) => forward({ query: without(query, 'status') }),
     failures: {
-      'filter-available': 'status of animal 3: expected "available", received "pending"',
-      'filter-pending': 'status of animal 1: expected "pending", received "available"',
-      'filter-sold': 'status of animal 1: expected "sold", received "available"',
+      'filter-available': 'status of pet 3: expected "available", received "pending"',
+      'filter-pending': 'status of pet 1: expected "pending", received "available"',
+      'filter-sold': 'status of pet 1: expected "sold", received "available"',
     },
   },
   {
-    name: 'omits animals that match the filter',
+    name: 'omits pets that match the filter',
     respond: responding(
       ({ query }) => query.get('status') === 'sold',
       () => json(200, []),
     ),
-    failures: { 'filter-sold': 'animal 4 has this status but is not in the list of 0' },
+    failures: { 'filter-sold': 'pet 4 has this status but is not in the list of 0' },
   },
   {
     name: 'sends lists as text/plain',
@@ -204,17 +204,17 @@ export const brokenServices: readonly BrokenService[] = [
     },
   },
   {
-    name: 'returns another animal',
+    name: 'returns another pet',
     respond: (request, forward) =>
       isGet(request) ? changing(200, () => json(200, rex))(request, forward) : forward(),
     failures: {
-      get: 'expected animal 12, received animal 1',
+      get: 'expected pet 12, received pet 1',
       create: 'id: expected "13", received "1"',
       'create-int64': 'id: expected "14", received "1"',
     },
   },
   {
-    name: 'responds with 200 for an unknown animal',
+    name: 'responds with 200 for an unknown pet',
     respond: changing(404, () => json(200, null)),
     failures: all(missing, 'body: expected an object, received null.'),
   },
@@ -247,7 +247,7 @@ export const brokenServices: readonly BrokenService[] = [
     },
   },
   {
-    name: 'does not store the animal that it added',
+    name: 'does not store the pet that it added',
     respond: responding(
       (request) => is(request, 'GET /pets/13'),
       () => json(404, { ...error, status: 404 }),

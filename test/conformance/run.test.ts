@@ -201,7 +201,7 @@ describe('checkContract', () => {
   it.each([
     ['ignores the limit', 'listPets: ignored_limit "limit"'],
     ['ignores the filter', 'listPets: ignored_filter "status"'],
-    ['returns another animal', 'getPet: other_id "id"'],
+    ['returns another pet', 'getPet: other_id "id"'],
   ])('lists that a service %s', async (name, difference) => {
     await using service = await start(brokenServices.find((one) => one.name === name)?.respond);
     expect((await checkContract(service.options)).at(-1)?.seen).toBe(difference);

@@ -4,23 +4,23 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from './typed-document-node.ts';
-/** An animal to add. */
+/** A pet to add. */
 export type AddPetInput = {
-  /** The category of the animal: an int64 as a string or an integer. Use a string if your language would round it. */
+  /** The category of the pet: an int64 as a string or an integer. Use a string if your language would round it. */
   categoryId: string | number;
-  /** The name of the animal. */
+  /** The name of the pet. */
   name: string;
   /** The availability. There is no default. */
   status?: PetStatus | null | undefined;
 };
 
-/** The availability of an animal, which `pets(status:)` filters by. */
+/** The availability of a pet, which `pets(status:)` filters by. */
 export type PetStatus =
-  /** The animal is available. */
+  /** The pet is available. */
   | 'available'
-  /** The animal is pending. */
+  /** The pet is pending. */
   | 'pending'
-  /** The animal is sold. */
+  /** The pet is sold. */
   | 'sold';
 
 export type AddPetMutationVariables = Exact<{

@@ -47,10 +47,10 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
   'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
   'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
-  'demo-empty': { title: 'finds no animals and no orders', isEmpty: true },
-  'demo-slow': { title: 'succeeds after 2 s', waitMs: () => 2000 },
+  'demo-empty': { title: 'Finds no pets and no orders', isEmpty: true },
+  'demo-slow': { title: 'Succeeds after 2 s', waitMs: () => 2000 },
   'demo-slow-orders': {
-    title: 'orders arrive after 2 s, the rest at once',
+    title: 'Orders arrive after 2 s, the rest at once',
     waitMs: () => 2000,
     only: 'listOrders',
   },
@@ -64,7 +64,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
     isFlaky: true,
   },
   'demo-lost-write': {
-    title: 'writes are done, but the response is lost: outcome UNKNOWN',
+    title: 'Writes are done, but the response is lost: outcome UNKNOWN',
     error: (isWrite) => (isWrite ? closed() : undefined),
     isDone: true,
   },

@@ -169,7 +169,7 @@ export async function openBuiltinPetStore(
         if (row !== undefined) return toPet(row);
         throw ErrorResponse.of({
           code: 'pet_not_found',
-          message: `There is no animal with the id ${petId}.`,
+          message: `There is no pet with the id ${petId}.`,
           status: 404,
         });
       }),

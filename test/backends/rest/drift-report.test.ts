@@ -120,7 +120,7 @@ describe('a response that differs from the contract', () => {
 
   it('is an invalid response if a list has more than 100 animals', async () => {
     await using service = await startService(many(101));
-    await expect(service.list()).rejects.toThrow('expected at most 100 animals');
+    await expect(service.list()).rejects.toThrow('expected at most 100 pets');
     expect(await driftsIn(service)).toEqual(limit);
   });
 

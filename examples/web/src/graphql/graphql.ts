@@ -4,13 +4,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** The availability of an animal, which `pets(status:)` filters by. */
+/** The availability of a pet, which `pets(status:)` filters by. */
 export type PetStatus =
-  /** The animal is available. */
+  /** The pet is available. */
   | 'available'
-  /** The animal is pending. */
+  /** The pet is pending. */
   | 'pending'
-  /** The animal is sold. */
+  /** The pet is sold. */
   | 'sold';
 
 export type InventoryQueryVariables = Exact<{
