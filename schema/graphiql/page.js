@@ -138,7 +138,8 @@ async function* send({ query, tab, isIntrospection, ...request }) {
     return;
   }
   const isExplained = control('explain').checked;
-  headers.set('accept', 'application/graphql-response+json, application/json, multipart/mixed');
+  const deferred = 'multipart/mixed;incrementalSpec=v0.2';
+  headers.set('accept', `application/graphql-response+json, application/json, ${deferred}`);
   headers.set('content-type', 'application/json');
   const { operationName, variables, signal } = request;
   const members = [`"query":${JSON.stringify(query)}`];

@@ -54,9 +54,10 @@ function deliveryOf({ type, params }: MediaRange): Delivery | undefined {
   const isMultipart = type === 'multipart/mixed';
   if (!isMultipart && type !== 'text/event-stream') return undefined;
   const spec = Object.keys(params).find((name) => /^(?:incremental|defer)spec$/.test(name));
-  const format = deliveryFormats.find(
-    (name) => spec === undefined || name.toLowerCase() === `${spec}=${params[spec]}`,
-  );
+  // Clients such as GraphQL Tools, which name no format for it, read only that of August 2022.
+  const unnamed = isMultipart ? 'deferspec=20220824' : 'incrementalspec=v0.2';
+  const asked = spec ? `${spec}=${params[spec]}` : unnamed;
+  const format = deliveryFormats.find((name) => name.toLowerCase() === asked);
   if (format === undefined) return undefined;
   if (isMultipart) {
     return { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart };

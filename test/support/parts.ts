@@ -42,7 +42,7 @@ export function sendForParts(
   send: (request: Request) => Promise<Response>,
   url: string,
   query = petsFirst,
-  accept = 'multipart/mixed',
+  accept = 'multipart/mixed;incrementalSpec=v0.2',
   signal?: AbortSignal,
 ): Promise<Response> {
   const headers = { ...withKey, ...(accept && { accept }) };

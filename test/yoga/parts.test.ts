@@ -27,7 +27,7 @@ function handleHeld({ open, handle }: Awaited<ReturnType<typeof startHolding>>) 
 
 describe('a deferred fragment', () => {
   it.each([
-    ['multipart/mixed', 'multipart/mixed; boundary="-"; incrementalSpec=v0.2'],
+    ['multipart/mixed;incrementalSpec=v0.2', 'multipart/mixed; boundary="-"; incrementalSpec=v0.2'],
     ['text/event-stream', 'text/event-stream; charset=utf-8'],
   ])('arrives after the rest, as %s', async (accept, contentType) => {
     await using service = await startHolding();
@@ -50,9 +50,11 @@ describe('a deferred fragment', () => {
     expect((await parts.next()).done).toBe(true);
   });
 
-  it('is identified by its path in the format of August 2022', async () => {
+  it.each([
+    'multipart/mixed;deferSpec=20220824,application/json;q=0.9',
+    'multipart/mixed',
+  ])('is identified by its path in the format of August 2022, for %s', async (accept) => {
     await using service = await startHolding();
-    const accept = 'multipart/mixed;deferSpec=20220824,application/json;q=0.9';
     const response = await service.send(petsFirst, accept);
     expect(response.headers.get('content-type')).toMatch(/deferSpec=20220824$/);
     const parts = readParts(response);
