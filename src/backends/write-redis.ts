@@ -89,7 +89,8 @@ export async function openWriteRedis(
         throw notStored('The store of writes with an Idempotency-Key could not be reached.');
       });
       if (!Array.isArray(reply)) return undefined;
-      markers.delete(name);
+      // Another call may have begun since.
+      if (markers.get(name) === marker) markers.delete(name);
       const [stored, result] = reply;
       return { fingerprint: stored, result: result ?? undefined };
     },

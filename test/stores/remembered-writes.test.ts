@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -66,23 +66,16 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
   };
 }
 
-/** Starts a proxy of a Redis server that closes the connection instead of its next reply, once. */
-async function startLossy(redisUrl: string) {
-  const lossy = { losesReply: false };
+/** Starts a proxy of a Redis server. `pass` gets each chunk of replies, and passes it on by default. */
+async function startRedisProxy(redisUrl: string) {
+  const proxy = { pass: (chunk: Buffer, client: Socket): unknown => client.write(chunk) };
   const server = createServer((client) => {
     const redis = connect(Number(new URL(redisUrl).port));
-    client.on('error', () => {}).on('close', () => redis.destroy());
-    redis
-      .on('error', () => {})
-      .on('data', (chunk) => {
-        if (!lossy.losesReply || chunk.includes('PONG')) return void client.write(chunk);
-        lossy.losesReply = false;
-        client.destroy();
-      });
-    client.pipe(redis);
+    client.on('close', () => redis.destroy()).pipe(redis);
+    redis.on('error', () => {}).on('data', (chunk: Buffer) => proxy.pass(chunk, client));
   });
   const { port, [Symbol.asyncDispose]: dispose } = await startServer(server);
-  return Object.assign(lossy, { url: `redis://127.0.0.1:${port}`, [Symbol.asyncDispose]: dispose });
+  return Object.assign(proxy, { url: `redis://127.0.0.1:${port}`, [Symbol.asyncDispose]: dispose });
 }
 
 if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
@@ -329,14 +322,49 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('is a new attempt after Redis has stored that it begins, and the reply was lost', async () => {
     await using service = await start((response) => added(response));
-    await using lossy = await startLossy(service.redis.url);
-    const gateway = await service.open(lossy.url);
+    await using proxy = await startRedisProxy(service.redis.url);
+    const gateway = await service.open(proxy.url);
     await gateway.add('before');
-    lossy.losesReply = true;
+    const { pass } = proxy;
+    proxy.pass = (chunk, client) => {
+      if (chunk.includes('PONG')) return pass(chunk, client);
+      proxy.pass = pass;
+      return client.destroy();
+    };
     expect(await fail(gateway.add('k'))).toMatchObject({ writeOutcome: 'NOT_DONE' });
     expect(await service.redis.send('KEYS', '*')).toHaveLength(2);
     await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
     expect(service.calls()).toBe(2);
+  });
+
+  it('has its result if an earlier caller has left before Redis replied', async () => {
+    await using service = await start();
+    await using proxy = await startRedisProxy(service.redis.url);
+    const gateway = await service.open(proxy.url);
+    const [other] = service.gateways;
+    const refused = fail(other.add('k'));
+    const response = await service.next();
+    // Replies are waited for for a second.
+    const soon = { interval: 5 };
+    const held: (() => unknown)[] = [];
+    const { pass } = proxy;
+    proxy.pass = (chunk, client) => held.push(() => pass(chunk, client));
+    const client = new AbortController();
+    const left = fail(gateway.add('k', callWith(undefined, client.signal)));
+    await vi.waitFor(() => expect(held).not.toHaveLength(0), soon);
+    client.abort();
+    await left;
+    sendJson(response, 400, '{}');
+    await refused;
+    await vi.waitFor(async () => expect(await service.stored()).toBe(''), soon);
+    const made = gateway.add('k');
+    await vi.waitFor(async () => expect(await service.stored()).not.toBe(''), soon);
+    proxy.pass = pass;
+    for (const release of held) release();
+    added(await service.next());
+    const late = callWith();
+    late.setDeadline(5000);
+    expect(await other.add('k', late)).toEqual(await made);
   });
 
   it('is stored under a hash for 24 hours', async () => {
