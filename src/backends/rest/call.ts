@@ -176,10 +176,11 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     } else this.#finish(outcome);
   }
 
-  /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
+  /** Sends a safe call again later, if the limit on retries and those who wait, if any, allow it. */
   #retryLater(outcome: Outcome): void {
     const pauseMs = pauseMsBefore(outcome);
-    const awaitedUntil = Math.max(...this.waiters.map(({ caller }) => caller.deadlineAt));
+    const deadlines = this.waiters.map(({ caller }) => caller.deadlineAt);
+    const awaitedUntil = deadlines.length > 0 ? Math.max(...deadlines) : this.deadlineAt;
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
     const { retries } = this.details.service.origin;
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);

@@ -18,10 +18,12 @@ async function start(handle: Parameters<typeof startIdempotentService>[0], isOn 
     const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: isOn ? 'on' : 'off' });
     const keys = openKeys();
     const petStore = stack.use(await openPetStore(backend, quiet, keys));
-    return (name: string, idempotencyKey?: string) => {
+    return (name: string, idempotencyKey?: string, deadlineMs = 10_000) => {
       const pet = { name, categoryId: '1' };
       const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-      return petStore.createPet(callWith(undefined, undefined, keys), pet, write);
+      const caller = callWith(undefined, undefined, keys);
+      caller.setDeadline(deadlineMs);
+      return petStore.createPet(caller, pet, write);
     };
   }
   return {
@@ -59,6 +61,17 @@ describe('a write to a service that honours Idempotency-Key', () => {
     await using off = await start(once(first), false);
     expect(await fail(off.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
     expect(off.sent()).toEqual([undefined]);
+  });
+
+  it('is repeated by the gateway for those who still wait when its first caller was late', async () => {
+    const sent: ServerResponse[] = [];
+    await using service = await start(once({ respond: (response) => sent.push(response) }));
+    const first = fail(service.add('Rex', 'k', 100));
+    const second = service.add('Rex', 'k');
+    expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    sent[0]?.destroy();
+    expect(await second).toMatchObject({ id: '1' });
+    expect([service.animals.length, service.seen.length]).toEqual([1, 2]);
   });
 
   it.each([409, 422, 429, 401])('stays unknown if the repetition gets %i', async (code) => {
