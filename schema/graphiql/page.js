@@ -110,7 +110,9 @@ function fetcher(params, { headers: tabHeaders } = {}) {
       const stop = () => {
         if (hasEnded) return;
         controller.abort();
-        reportOutcome(tab, { line: 'Stopped. A mutation may have been carried out.' });
+        const isWrite = operationsOf(params.query).some(({ kind }) => kind === 'mutation');
+        const write = isWrite ? ' The mutation may have been carried out.' : '';
+        reportOutcome(tab, { line: `Stopped.${write}` });
         end('complete');
       };
       if (!isIntrospection) stopRunning = stop;
