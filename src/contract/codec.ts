@@ -115,5 +115,7 @@ function invalidInput(field: string, expected: string, value: unknown): InvalidI
 
 /** The message contains only the type of the value, because clients must not see backend data. */
 function invalidResponse(field: string, expected: string, value: unknown): InvalidResponseError {
-  return new InvalidResponseError(`${field}: expected ${expected}, received ${jsonType(value)}.`);
+  const type = jsonType(value);
+  const received = expected.endsWith(type) ? `another ${type}` : type;
+  return new InvalidResponseError(`${field}: expected ${expected}, received ${received}.`);
 }

@@ -45,6 +45,11 @@ describe('decoding backend responses', () => {
     const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
     expect(() => decodeMessage(message)).toThrow(InvalidResponseError);
   });
+
+  it.each([1.5, 2 ** 63])('rejects the number %s as an id, without quoting it', (id) => {
+    const problem = 'id: expected an int64 number, received another number.';
+    expect(() => decodePet({ id, name: 'a', categoryId: 2 })).toThrow(problem);
+  });
 });
 
 describe('decoding request bodies', () => {
