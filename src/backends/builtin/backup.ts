@@ -32,7 +32,9 @@ export async function backUp(
   if (existsSync(file)) throw new Error(`${file} already exists. Nothing was backed up.`);
   const partial = `${file}.${randomUUID()}.partial`;
   // SQLite writes to an existing file if it is empty. This one is readable only by its owner.
-  const copy = await open(partial, 'wx', 0o600);
+  const copy = await open(partial, 'wx', 0o600).catch((error: Error) => {
+    throw Object.assign(error, { path: file });
+  });
   const progress = setInterval(() => {
     const { size: bytes } = fstatSync(copy.fd);
     onProgress(bytes, Math.min(bytes / size, 0.99));

@@ -90,6 +90,8 @@ describe('the backup of an SQLite database', () => {
       stderr: 'backup.db already exists. Nothing was backed up.\n',
     });
     expect(await readFile(file())).toEqual(first);
+    const lost = await backup(source, 'missing/backup.db');
+    expect(lost.stderr).toBe('missing/backup.db: no such file or directory\n');
     const { stdout } = await backup(source, 'second.db', '--json');
     expect(JSON.parse(stdout)).toEqual({ file: 'second.db', bytes: first.length });
   });
