@@ -17,20 +17,8 @@ const scalarsWithoutText = /^(?:Int|Boolean)$/;
 /** The directives of incremental delivery. The schema of a host may have `@stream`. */
 const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
 
-/** What `examineOperation` finds in the document of one operation, whatever its variables skip. */
-export interface ExaminedOperation {
-  /** The deprecated fields, each once. */
-  readonly deprecations: readonly Deprecation[];
-  /** Whether an argument takes text or an id, which the result may repeat. */
-  readonly takesText: boolean;
-  /** Whether it has introspection fields, which take milliseconds. */
-  readonly isIntrospection: boolean;
-  /** The document without its `@defer` and `@stream`; the same if it has none. */
-  readonly whole: DocumentNode;
-}
-
-/** Examines the document of one operation in one walk. */
-export function examineOperation(schema: GraphQLSchema, document: DocumentNode): ExaminedOperation {
+/** Examines the document of one operation in one walk, whatever its variables skip. */
+export function examineOperation(schema: GraphQLSchema, document: DocumentNode) {
   const found = new Map<string, Deprecation>();
   let takesText = false;
   let isIntrospection = false;
@@ -50,6 +38,14 @@ export function examineOperation(schema: GraphQLSchema, document: DocumentNode):
     },
     Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
   });
-  const whole = visit(document, visitor);
-  return { deprecations: [...found.values()], takesText, isIntrospection, whole };
+  return {
+    /** The document without its `@defer` and `@stream`; the same if it has none. */
+    whole: visit(document, visitor),
+    /** The deprecated fields, each once. */
+    deprecations: [...found.values()],
+    /** Whether an argument takes text or an id, which the result may repeat. */
+    takesText,
+    /** Whether it has introspection fields, which take milliseconds. */
+    isIntrospection,
+  };
 }

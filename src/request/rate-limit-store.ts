@@ -26,13 +26,7 @@ redis.call('SET', KEYS[1], string.format('%.0f', now + full), 'PX', math.ceil(fu
 return full`;
 
 /** The rates of all processes. */
-export interface RateLimitStore extends Disposable {
-  /**
-   * Takes calls from the rate of a key. Resolves to the microseconds until the key has used nothing, or
-   * their negative if it is refused; to 0 if the store fails, within 50 ms.
-   */
-  take(key: string, calls: number): Promise<number>;
-}
+export type RateLimitStore = Awaited<ReturnType<typeof openRateLimitStore>>;
 
 /**
  * Opens the store in a Redis server. If it has failed for a while, no request waits for it until it has
@@ -42,7 +36,7 @@ export async function openRateLimitStore(
   url: string,
   rate: Pick<Rate, 'perSecond'>,
   { log, metrics }: Telemetry,
-): Promise<RateLimitStore> {
+) {
   const redis = await openRedis({
     url,
     scripts: { takeToken },
@@ -65,7 +59,11 @@ export async function openRateLimitStore(
   // An API key contains no space.
   const tests = setInterval(() => void (redis.isUp() || take('a test', 1)), testMs).unref();
   return {
-    take: (key, calls) => (redis.isUp() ? take(key, calls) : Promise.resolve(0)),
+    /**
+     * Takes calls from the rate of a key. Resolves to the microseconds until the key has used nothing, or
+     * their negative if it is refused; to 0 if the store fails, within 50 ms.
+     */
+    take: (key: string, calls: number) => (redis.isUp() ? take(key, calls) : Promise.resolve(0)),
     [Symbol.dispose]() {
       clearInterval(tests);
       redis[Symbol.dispose]();

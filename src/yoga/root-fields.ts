@@ -9,19 +9,12 @@ import {
 } from 'graphql';
 import { expandFields } from '../execution/field-collector.ts';
 
-/** The root fields of an operation that make calls, with fragments expanded. */
-export interface RootFields {
-  /** How many there are; fields with the same response key are one. */
-  readonly count: number;
-  /** Whether two of them may make the same call, which then is made once. */
-  readonly mayBeEqual: boolean;
-}
-
-/** Returns the root fields of an operation, without introspection and what a literal condition turns off. */
-export function rootFieldsOf(
-  operation: OperationDefinitionNode,
-  document: DocumentNode,
-): RootFields {
+/**
+ * Returns how many root fields of an operation make calls, with fragments expanded, and whether two of them
+ * may make the same call, which then is made once. Fields with the same response key are one; introspection
+ * and what a literal condition turns off are none.
+ */
+export function rootFieldsOf(operation: OperationDefinitionNode, document: DocumentNode) {
   const isIncluded = ({ directives }: SelectionNode) => !directives?.some(turnsOff);
   const all = expandFields([operation], document, isIncluded)
     .filter(({ name }) => !name.value.startsWith('__'))
