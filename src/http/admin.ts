@@ -2,7 +2,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { HttpError, methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import { type Health, probePaths } from './health.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
+import type { HttpResponse, RequestHead } from './http-message.ts';
 import { type Listener, listen } from './listen.ts';
 import { parseAccept } from './media-type.ts';
 import { oncePer } from './once.ts';
@@ -35,14 +35,14 @@ export async function listenAdmin(
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
   const scrape = oncePer(1000, () => metrics.scrape());
-  async function respond(request: HttpRequest): Promise<HttpResponse> {
-    const { method, path } = request;
-    if (health && probePaths.has(path)) return health(request);
+  async function respond(head: RequestHead): Promise<HttpResponse> {
+    const { method, path } = head;
+    if (health && probePaths.has(path)) return health(head);
     if (path !== '/metrics') throw new HttpError(404, 'NOT_FOUND', 'This path does not exist.');
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
     const { contentType, text } = await scrape();
     const headers = { 'content-type': contentType, vary: 'Accept' };
-    const accepted = parseAccept(request.headers.accept ?? '');
+    const accepted = parseAccept(head.headers.accept ?? '');
     const first = accepted.find(({ type, q }) => q > 0 && formats.test(type));
     if (!first?.type.startsWith('text/')) return { status: 200, headers, body: text };
     headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8';
@@ -50,7 +50,7 @@ export async function listenAdmin(
   }
 
   const handle = (request: ServedRequest) =>
-    respond(request)
+    respond(request.head)
       .catch((error) => restErrorResponse(request.reportError(error)))
       .finally(() => request.scope.end());
   return listen({ ...server, handle }, { host, port, maxConnections: 100 });

@@ -1,6 +1,6 @@
 import type { Log } from '../telemetry/log.ts';
 import { HttpError } from './error.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
+import type { HttpResponse, RequestHead } from './http-message.ts';
 
 /** Comma-separated header names. Anything else in a preflight request is not echoed. */
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
@@ -8,7 +8,7 @@ const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/
 /** An origin that `CORS_ORIGINS` accepts. Of those that are refused, the first 20 are logged. */
 const httpOrigin = /^https?:\/\/[\w.:[\]-]{1,260}$/;
 
-type Head = Pick<HttpRequest, 'headers'>;
+type Head = Pick<RequestHead, 'headers'>;
 
 /**
  * Creates cross-origin resource sharing (WHATWG Fetch, "CORS protocol") for these origins, without
@@ -21,7 +21,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
     origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
   return {
     /** Returns the response to OPTIONS if it is a preflight. @throws HttpError if it is refused. */
-    preflight({ headers, report }: Head & { report: { refusedOrigin: string | undefined } }) {
+    preflight({ headers }: Head, report: { refusedOrigin: string | undefined }) {
       const { origin } = headers;
       if (!('access-control-request-method' in headers) || origin === undefined) return undefined;
       if (!allows(origin)) {

@@ -1,5 +1,5 @@
 import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
+import type { HttpResponse, RequestHead } from './http-message.ts';
 import { readAccept } from './media-type.ts';
 import { createStaticFile } from './static-file.ts';
 
@@ -19,7 +19,7 @@ const examples: Readonly<Record<string, object>> = {
 const html = 'text/html';
 
 /** A page for browsers at the GraphQL path; undefined for a request that does not accept HTML. */
-export type GraphiqlPage = (request: HttpRequest) => Promise<HttpResponse> | undefined;
+export type GraphiqlPage = (head: RequestHead) => Promise<HttpResponse> | undefined;
 
 /** Options of `createGraphiql`. */
 export interface GraphiqlOptions {
@@ -48,7 +48,7 @@ export function createGraphiql(options: GraphiqlOptions): GraphiqlPage {
     // On the first request because it is large.
     render(options, await importGraphiql()),
   );
-  return (request) => (acceptsPage(request) ? page(request.headers) : undefined);
+  return (head) => (acceptsPage(head) ? page(head.headers) : undefined);
 }
 
 /** Creates the page where GraphiQL is off. A GET with parameters executes an operation. */
@@ -57,14 +57,14 @@ export function createGraphiqlNotice(): GraphiqlPage {
   const page = createStaticFile(`${html}; charset=utf-8`, headers, () =>
     readAsset('graphiql/off.html'),
   );
-  return (request) => {
-    if (!acceptsPage(request) || request.search !== '') return undefined;
-    const { 'if-none-match': _, ...headers } = request.headers;
+  return (head) => {
+    if (!acceptsPage(head) || head.search) return undefined;
+    const { 'if-none-match': _, ...headers } = head.headers;
     return page(headers).then((response) => ({ ...response, status: 404 }));
   };
 }
 
-function acceptsPage({ method, headers }: HttpRequest): boolean {
+function acceptsPage({ method, headers }: RequestHead): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   const { jsonRange, ranges } = readAccept(headers['accept'] ?? '');
   return ranges.find((range) => range.type === html || range === jsonRange)?.type === html;

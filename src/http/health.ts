@@ -2,14 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
+import type { HttpResponse, RequestHead } from './http-message.ts';
 import { oncePer } from './once.ts';
 
 /** The paths of health checks. */
 export const probePaths: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Responds to probes of `probePaths`. */
-export type Health = (request: HttpRequest) => Promise<HttpResponse>;
+export type Health = (head: RequestHead) => Promise<HttpResponse>;
 
 /** The timeout of a check of the backend, in milliseconds. */
 const checkTimeoutMs = 2000;

@@ -44,8 +44,8 @@ export interface RequestHead extends TracedHead {
 }
 
 /** A request that has arrived. */
-export interface HttpRequest extends RequestHead {
-  readonly search: string;
+export interface HttpRequest {
+  readonly head: RequestHead;
   readonly body: Pick<RequestBody, 'read' | 'size'>;
 }
 

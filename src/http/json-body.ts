@@ -3,8 +3,8 @@ import { badRequest, HttpError } from './error.ts';
 import type { HttpRequest } from './http-message.ts';
 
 /** Reads the JSON body, int64-exact. @throws HttpError 400, 413 or 415 that does not quote it. */
-export function readJsonBody({ headers, body }: Pick<HttpRequest, 'headers' | 'body'>): unknown {
-  requireJson(headers['content-type']);
+export function readJsonBody({ head, body }: HttpRequest): unknown {
+  requireJson(head.headers['content-type']);
   const bytes = body.read();
   let text: string;
   try {

@@ -1,6 +1,6 @@
 import { type BodyBudget, RequestBody } from '../http/body.ts';
 import { type HttpError, internalError } from '../http/error.ts';
-import type { RequestHead, RequestHeaders } from '../http/http-message.ts';
+import type { RequestHead } from '../http/http-message.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestServer, ServedRequest } from '../http/request-server.ts';
 import { readClientHeaders } from './client-name.ts';
@@ -13,25 +13,15 @@ import { Scope } from './scope.ts';
  * `end` releases what it holds, and reports it, once.
  */
 export class GatewayRequest implements ServedRequest, BodyBudget {
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  readonly headers: RequestHeaders;
-  readonly repeated: readonly string[] | undefined;
-  readonly mayStream: boolean;
+  readonly head: RequestHead;
   readonly body: RequestBody;
   readonly scope: Scope;
   readonly report = new Report();
   readonly #environment: RequestEnvironment;
 
   constructor(environment: RequestEnvironment, head: RequestHead) {
-    const { headers, method } = head;
-    this.method = method;
-    this.path = head.path;
-    this.search = head.search ?? '';
-    this.headers = headers;
-    this.repeated = head.repeated;
-    this.mayStream = method !== 'HEAD' && (head.mayStream ?? true);
+    const { headers } = head;
+    this.head = head;
     this.scope = new Scope(environment, head);
     this.body = new RequestBody(this);
     this.#environment = environment;
@@ -66,7 +56,7 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
   /** Ends the request. The status in its report must be set. */
   end(): void {
     if (this.scope.end()) {
-      writeReport(this.report, this.scope, this, this.#environment.telemetry);
+      writeReport(this.report, this.scope, this.head, this.#environment.telemetry);
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Caller, ServiceCall } from '../contract/pet-store.ts';
-import type { HttpRequest } from '../http/http-message.ts';
+import type { RequestHead } from '../http/http-message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ResultExtensions } from '../yoga/local-caller.ts';
@@ -59,7 +59,7 @@ const maxLength = { path: 256, origin: 270 };
 export function writeReport(
   report: Report,
   scope: Scope,
-  { method, path }: Pick<HttpRequest, 'method' | 'path'>,
+  { method, path }: Pick<RequestHead, 'method' | 'path'>,
   { log, metrics }: Telemetry,
 ): void {
   const { operation, status, codes, v1Operation, firstPartMs } = report;

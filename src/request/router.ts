@@ -5,7 +5,7 @@ import { restErrorResponse } from '../http/error-response.ts';
 import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
-import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
+import type { HttpResponse, RequestHead } from '../http/http-message.ts';
 import type { RequestServer } from '../http/request-server.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
@@ -36,7 +36,7 @@ export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'tel
   readonly mounted: boolean;
 }
 
-const isGraphqlPath = (path: string) => path === '/graphql' || path === '/graphql/';
+const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/']);
 
 /**
  * Creates the handler of all paths. A request ends before its response is written; that of a response in
@@ -49,68 +49,64 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
   function route(request: GatewayRequest): HttpResponse | Promise<HttpResponse> {
-    const { method, headers } = request;
-    checkHost(headers, options.onlyLoopbackHosts, mounted);
-    const preflight = method === 'OPTIONS' ? cors.preflight(request) : undefined;
+    const { head, scope, report } = request;
+    checkHost(head.headers, options.onlyLoopbackHosts, mounted);
+    const preflight = head.method === 'OPTIONS' ? cors.preflight(head, report) : undefined;
     if (preflight !== undefined) return preflight;
-    admission.admit(request.scope);
-    const coding = headers['content-encoding'];
+    admission.admit(scope);
+    const coding = head.headers['content-encoding'];
     if (coding === undefined) return serve(request);
-    return nextTurn(request.scope).then(() => serve(request, coding));
+    return nextTurn(scope).then(() => serve(request, coding));
   }
 
   function serve(request: GatewayRequest, coding?: string): HttpResponse | Promise<HttpResponse> {
-    const { path } = request;
-    if (coding !== undefined) request.body.decode(coding);
-    if (request.body.error) throw request.body.error;
-    const key = request.headers['idempotency-key'];
-    if (key !== undefined && request.method === 'POST') {
-      setIdempotencyKey(request.scope, 'idempotency-key', key);
-    }
-    const isGraphql = isGraphqlPath(path);
+    const { head, body, scope } = request;
+    if (coding !== undefined) body.decode(coding);
+    if (body.error) throw body.error;
+    const key = head.method === 'POST' ? head.headers['idempotency-key'] : undefined;
+    if (key !== undefined) setIdempotencyKey(scope, 'idempotency-key', key);
+    const isGraphql = graphqlPaths.has(head.path);
     if (isGraphql) request.report.route = '/graphql';
     if (mounted || isGraphql) return graphql(request);
-    if (v1 && /^\/(?:v1|quickstart)\//.test(path)) {
-      if (request.body.size <= turnBytes) return v1(request);
-      return nextTurn(request.scope).then(() => v1(request));
+    if (v1 && /^\/(?:v1|quickstart)\//.test(head.path)) {
+      if (body.size <= turnBytes) return v1(request);
+      return nextTurn(scope).then(() => v1(request));
     }
-    return redirectRoot(request);
+    return redirectRoot(head);
   }
 
   function respondWith(error: HttpError, request: GatewayRequest): HttpResponse {
-    if (!mounted && !isGraphqlPath(request.path)) return restErrorResponse(error);
+    if (!mounted && !graphqlPaths.has(request.head.path)) return restErrorResponse(error);
     request.report.codes = [error.code];
-    return graphqlErrorResponse(error, request, request.requestId);
+    return graphqlErrorResponse(error, request.head, request.requestId);
   }
 
   return async (request) => {
-    if (health && probePaths.has(request.path)) {
-      return health(request).finally(() => request.scope.end());
-    }
+    const { head, report, scope } = request;
+    if (health && probePaths.has(head.path)) return health(head).finally(() => scope.end());
     let response: HttpResponse;
     try {
-      const routed = route(request);
-      response = routed instanceof Promise ? await routed : routed;
+      response = await route(request);
     } catch (error) {
       response = respondWith(request.reportError(error), request);
     }
-    const isUnchanged = request.method !== 'POST' && addEtag(request, response);
+    const isUnchanged = head.method !== 'POST' && addEtag(request, response);
     if (compression) {
-      const accepted = isUnchanged ? undefined : request.headers['accept-encoding'];
+      const accepted = isUnchanged ? undefined : head.headers['accept-encoding'];
       response = await compressResponse(response, accepted);
     }
     if (isUnchanged) response = notModified(response);
-    request.report.status = response.status;
+    report.status = response.status;
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
-    if (options.corsOrigins.length > 0) cors.addHeaders(request, response);
-    admission.rateLimit?.addHeaders(request.scope.key, response.headers);
-    response.headers['x-request-id'] = request.scope.requestId;
-    if (request.scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
+    if (options.corsOrigins.length > 0) cors.addHeaders(head, response);
+    admission.rateLimit?.addHeaders(scope.key, response.headers);
+    response.headers['x-request-id'] = scope.requestId;
+    if (scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;
     if (parts === undefined) request.end();
     else {
       streams.add(parts);
-      request.scope.hold({ release: () => streams.delete(parts) }, 1);
+      scope.hold({ release: () => streams.delete(parts) }, 1);
     }
     return response;
   };
@@ -121,7 +117,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
  * compressed. Returns whether the client has the result. Files have an ETag already.
  */
 function addEtag(
-  { headers, report: { codes } }: GatewayRequest,
+  { head: { headers }, report: { codes } }: GatewayRequest,
   { status, headers: sent, body }: HttpResponse,
 ) {
   const isResult = status === 200 && sent['cache-control'] === 'private, no-cache';
@@ -131,7 +127,7 @@ function addEtag(
 }
 
 /** Redirects `/` to GraphQL. @throws HttpError for any other path */
-function redirectRoot({ method, path }: HttpRequest): HttpResponse {
+function redirectRoot({ method, path }: RequestHead): HttpResponse {
   if (path !== '/') {
     throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
   }

@@ -18,7 +18,7 @@ type Handler = (
 /** The handler of each operation of the contract. */
 export const handlers: Readonly<Record<OperationId, Handler>> = {
   async listPets(petStore, request) {
-    const search = new URLSearchParams(request.search);
+    const search = new URLSearchParams(request.head.search);
     const limit = readParameter(search, 'limit', parseLimit);
     const status = readParameter(search, 'status', decodePetStatus);
     const pets = await petStore.listPets(request.scope, { limit, status });
@@ -27,7 +27,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
 
   async createPet(petStore, request) {
     const newPet = decodeNewPet(readRequestJson(request));
-    const write = writeKeyOf(request.scope, request.path, 'createPet', newPet);
+    const write = writeKeyOf(request.scope, request.head.path, 'createPet', newPet);
     return JSON.stringify(encodePet(await petStore.createPet(request.scope, newPet, write)));
   },
 
@@ -45,7 +45,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
 
   async sendMessage(petStore, request) {
     const message = decodeNewMessage(readRequestJson(request));
-    const write = writeKeyOf(request.scope, request.path, 'sendMessage', message);
+    const write = writeKeyOf(request.scope, request.head.path, 'sendMessage', message);
     return JSON.stringify(await petStore.sendMessage(request.scope, message, write));
   },
 };

@@ -75,7 +75,7 @@ function deprecationOf({ removal, service }: Operation): Readonly<Record<string,
 export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options): V1Handler {
   const reference = createReference(demoKey, graphiql);
   return async (request) => {
-    const { path, method, headers } = request;
+    const { path, method, headers } = request.head;
     const file = reference.get(path);
     if (file !== undefined) {
       if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);

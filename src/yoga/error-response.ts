@@ -1,5 +1,5 @@
 import type { HttpError } from '../http/error.ts';
-import type { HttpRequest, HttpResponse } from '../http/http-message.ts';
+import type { HttpResponse, RequestHead } from '../http/http-message.ts';
 import { formatWhole, type ResponseFormat, readFormat, wholeJson } from './delivery.ts';
 
 /**
@@ -18,7 +18,7 @@ export function graphqlErrorResult(error: HttpError, requestId: string) {
 /** Formats an error as a GraphQL response in a format that the client accepts, or else as JSON. */
 export function graphqlErrorResponse(
   error: HttpError,
-  { headers: { accept } }: Pick<HttpRequest, 'headers'>,
+  { headers: { accept } }: Pick<RequestHead, 'headers'>,
   requestId: string,
 ): HttpResponse {
   const format = formatOf(accept);

@@ -74,7 +74,8 @@ export function createExecute(options: ExecuteOptions) {
       report.operation = operation.label;
       // A link must not change data.
       const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
-      if (!isQuery && /^(?:GET|HEAD)$/.test(request.method)) throw expectedPost(request.method);
+      const { method } = request.head;
+      if (!isQuery && /^(?:GET|HEAD)$/.test(method)) throw expectedPost(method);
       if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;

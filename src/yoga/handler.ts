@@ -33,8 +33,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
   const { execute, forwardHeaders, graphiql } = options;
 
   return async (request) => {
-    const { headers, method, scope } = request;
-    const page = method === 'POST' ? undefined : graphiql(request);
+    const { head, scope } = request;
+    const { headers, method } = head;
+    const page = method === 'POST' ? undefined : graphiql(head);
     if (page !== undefined) return page;
     const format = readFormat(headers.accept);
     const timeout = headers[timeoutHeader];
@@ -43,9 +44,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const params = readParams(request);
     const { clientLibrary } = params.extensions ?? {};
     if (clientLibrary) request.report.clientLibrary = readClientLibrary(clientLibrary);
-    if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, request);
+    if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
     const isExplained = headers['x-petstore-explain'] === '1';
-    const delivery = request.mayStream ? format.delivery : undefined;
+    const mayStream = method !== 'HEAD' && head.mayStream !== false;
+    const delivery = mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, isExplained, delivery);
     if ('parts' in executed) return toResponseInParts(request, executed);
     const encoded = await encodeResult(executed.result, request);
@@ -65,12 +67,13 @@ function toResponse(
 ): HttpResponse {
   const { body, contentType, isPart } = formatWhole(format, json);
   const headers: Record<string, string> = { 'content-type': contentType };
-  if (request.method !== 'POST') {
+  const { method, headers: given } = request.head;
+  if (method !== 'POST') {
     // A browser may store the response, to ask whether it has changed; a shared cache may not.
     headers['cache-control'] = 'private, no-cache';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
-  const isExplained = Boolean(request.headers['x-petstore-explain']);
+  const isExplained = Boolean(given['x-petstore-explain']);
   if (isExplained || isPart) headers['cache-control'] = 'no-store';
   const status = isExecuted || format.jsonType !== 'application/graphql-response+json' ? 200 : 400;
   // Errors and explained calls quote the request.

@@ -31,20 +31,18 @@ const types: Readonly<Record<string, 'string' | 'object'>> = {
  * because any web page could submit one.
  * @throws HttpError with status 400, 405, 413 or 415. It does not quote the body.
  */
-export function readParams(
-  request: Pick<HttpRequest, 'method' | 'search' | 'headers' | 'body'>,
-): GraphqlParams {
-  if (request.method === 'POST') {
+export function readParams(request: HttpRequest): GraphqlParams {
+  const { method, search } = request.head;
+  if (method === 'POST') {
     const json = readJsonBody(request);
     if (jsonType(json) !== 'object') throw objectExpected('body', json);
     return checkParams(json as Members);
   }
-  const { method } = request;
-  if (method === 'GET' || method === 'HEAD') return checkParams(readSearch(request.search));
+  if (method === 'GET' || method === 'HEAD') return checkParams(readSearch(search));
   throw methodNotAllowed('GET, HEAD, POST', method);
 }
 
-function readSearch(search: string): Members {
+function readSearch(search: string | undefined): Members {
   const members: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(search)) {
     // Other parameters are ignored: links may have more, such as tracking parameters.

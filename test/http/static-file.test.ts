@@ -93,7 +93,7 @@ describe('a static file', () => {
     const content = 'pet'.repeat(2_500_000);
     const file = style(async () => content);
     const requests = openRequests(createEnvironment(quiet));
-    const handle = createFetchHandler({ ...requests, handle: ({ headers }) => file(headers) });
+    const handle = createFetchHandler({ ...requests, handle: ({ head }) => file(head.headers) });
     const responses: Response[] = [];
     await handle(new Request('http://gateway.test/'));
     const before = process.memoryUsage().arrayBuffers;
