@@ -17,8 +17,8 @@ interface Description {
 
 /** The request that an error belongs to. */
 export interface FailedRequest {
-  readonly requestId: string;
-  readonly isMutation: boolean;
+  readonly scope: { readonly requestId: string };
+  readonly report: { readonly isMutation: boolean };
   /** Reports an unexpected error. Returns what is shown instead. */
   reportError(error: unknown): { readonly message: string; readonly code: string };
 }
@@ -28,7 +28,8 @@ export interface FailedRequest {
  * of a mutation's field also gets what became of the write. An unexpected error is masked and reported.
  */
 export function typedError(error: GraphQLError, request: FailedRequest): TypedError {
-  const { requestId, isMutation } = request;
+  const { requestId } = request.scope;
+  const { isMutation } = request.report;
   const described = describe(error);
   const { message, extensions } = described ?? mask(error, request);
   const { locations, path } = error;

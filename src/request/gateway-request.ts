@@ -29,14 +29,6 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
     if (client !== undefined) this.report.client = readClientHeaders(client, headers);
   }
 
-  get requestId(): string {
-    return this.scope.requestId;
-  }
-
-  get isMutation(): boolean {
-    return this.report.isMutation;
-  }
-
   get isAnonymous(): boolean {
     return this.scope.key.credential === '';
   }
@@ -50,7 +42,7 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
   }
 
   reportError(error: unknown): HttpError {
-    return this.#environment.reportError(error, this.requestId);
+    return this.#environment.reportError(error, this.scope.requestId);
   }
 
   /** Ends the request. The status in its report must be set. */

@@ -78,7 +78,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
   function respondWith(error: HttpError, request: GatewayRequest): HttpResponse {
     if (!mounted && !graphqlPaths.has(request.head.path)) return restErrorResponse(error);
     request.report.codes = [error.code];
-    return graphqlErrorResponse(error, request.head, request.requestId);
+    return graphqlErrorResponse(error, request);
   }
 
   return async (request) => {

@@ -143,7 +143,7 @@ export function lengthOf(value: unknown, enough: number): number {
  * @param outcome that of a mutation: writes whose data is omitted are done, those with an error may be
  */
 export function responseTooLarge(
-  { requestId, isMutation }: Pick<FailedRequest, 'requestId' | 'isMutation'>,
+  { scope: { requestId }, report: { isMutation } }: Pick<FailedRequest, 'scope' | 'report'>,
   outcome: 'DONE' | 'UNKNOWN' = 'DONE',
 ): TypedError {
   const message = `The response is too large: expected at most ${maxDataLength} characters. Request fewer fields at a time.`;

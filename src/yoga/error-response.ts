@@ -1,5 +1,6 @@
 import type { HttpError } from '../http/error.ts';
-import type { HttpResponse, RequestHead } from '../http/http-message.ts';
+import type { HttpResponse } from '../http/http-message.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import { formatWhole, type ResponseFormat, readFormat, wholeJson } from './delivery.ts';
 
 /**
@@ -18,11 +19,10 @@ export function graphqlErrorResult(error: HttpError, requestId: string) {
 /** Formats an error as a GraphQL response in a format that the client accepts, or else as JSON. */
 export function graphqlErrorResponse(
   error: HttpError,
-  { headers: { accept } }: Pick<RequestHead, 'headers'>,
-  requestId: string,
+  { head, scope }: Pick<GatewayRequest, 'head' | 'scope'>,
 ): HttpResponse {
-  const format = formatOf(accept);
-  const json = JSON.stringify(graphqlErrorResult(error, requestId));
+  const format = formatOf(head.headers.accept);
+  const json = JSON.stringify(graphqlErrorResult(error, scope.requestId));
   const { body, contentType, isPart } = formatWhole(format, json);
   const status = (isPart && format.delivery?.errorStatus) || error.status;
   return { status, headers: { 'content-type': contentType, ...error.headers }, body };

@@ -63,7 +63,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       const reported = request.reportError(error);
       report.codes = [reported.code];
       report.status = reported.status;
-      return graphqlErrorResult(reported, request.requestId);
+      return graphqlErrorResult(reported, scope.requestId);
     } finally {
       request.end();
     }

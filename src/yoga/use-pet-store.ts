@@ -64,11 +64,10 @@ export function usePetStoreCalls(
       const scope = scopes.get(args.contextValue.petStore);
       if (scope === undefined) return undefined;
       const operation = getOperationAST(args.document, args.operationName);
-      const { requestId } = scope;
       const failed = {
-        requestId,
-        isMutation: operation?.operation === 'mutation',
-        reportError: (error: unknown) => environment.reportError(error, requestId),
+        scope,
+        report: { isMutation: operation?.operation === 'mutation' },
+        reportError: (error: unknown) => environment.reportError(error, scope.requestId),
       };
       const values = args.variableValues;
       for (const { variable } of operation?.variableDefinitions?.filter(takesId) ?? []) {

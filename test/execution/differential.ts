@@ -71,7 +71,11 @@ function comparable({ data, errors = [] }: ExecutionResult) {
       causes.push(String(cause));
       return internalError();
     };
-    const typed = typedError(error, { requestId: 'test', isMutation: false, reportError });
+    const typed = typedError(error, {
+      scope: { requestId: 'test' },
+      report: { isMutation: false },
+      reportError,
+    });
     return written({ message, path, locations, extensions, typed, causes });
   });
   return { data: written(data), errors: described.sort() };

@@ -77,8 +77,8 @@ function errorOf(outcome: Outcome): string {
   const cause = outcome.why === undefined ? readError(outcome, '') : toError(outcome);
   const error = new GraphQLError(cause.message, { originalError: cause, path: ['addPet'] });
   const { extensions } = typedError(error, {
-    requestId: 'r',
-    isMutation: true,
+    scope: { requestId: 'r' },
+    report: { isMutation: true },
     reportError: internalError,
   });
   return `${extensions.code} ${extensions['outcome']}`;
