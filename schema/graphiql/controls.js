@@ -92,7 +92,7 @@ if (demoKeys) {
   });
 }
 // A small window, or one that is zoomed in, has room for the operation and its result.
-if (matchMedia('(max-width: 720px), (max-height: 600px)').matches) {
+if (matchMedia('(max-width: 900px), (max-height: 600px)').matches) {
   options.defaultEditorToolsVisibility = false;
   control('calls').firstElementChild.open = false;
 }

@@ -213,7 +213,9 @@ describe('GraphiQL', () => {
       (await page.locator(selector).first().boundingBox())?.height ?? 0;
     const lineHeight = 20;
     for (const [width, windowHeight, lines] of [
+      [844, 390, 8],
       [720, 450, 8],
+      [768, 1024, 8],
       [1024, 768, 8],
       [390, 844, 6],
     ] as const) {
@@ -224,7 +226,7 @@ describe('GraphiQL', () => {
       await result.getByText('"Biscuit"').waitFor();
       const { y = 0, height: shown = 0 } = (await result.boundingBox()) ?? {};
       expect(y + shown).toBeLessThan(windowHeight);
-      const isSmall = width <= 720;
+      const isSmall = width <= 900;
       const open = page.locator('#calls details[open]');
       expect(await open.count()).toBe(isSmall ? 0 : 1);
       expect(await height('.graphiql-query-editor .monaco-editor')).toBeGreaterThan(8 * lineHeight);
