@@ -13,7 +13,7 @@ import { unsavedId } from './pet-card.tsx';
 import { Problem } from './problem.tsx';
 import { outcomeOf } from './write-outcome.ts';
 
-/** What the form was sent with. */
+/** What the form was sent with, until the pet is added. */
 interface Submission {
   readonly input: AddPetInput;
   /** The same for each attempt. */
@@ -22,8 +22,8 @@ interface Submission {
 
 /**
  * Adds a pet. Its card appears immediately, and is removed if the gateway rejects it. If it may have
- * been added nevertheless, the list is loaded again, and it can be sent again: each submission has a key
- * with which it is added once.
+ * been added nevertheless, the list is loaded again, and it can be sent again: until its values change, a
+ * pet has a key with which it is added once.
  */
 export function AddPet({ reload }: { readonly reload: () => void }) {
   const form = useRef<HTMLFormElement>(null);
@@ -63,7 +63,8 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
     const status = (String(fields.get('status')) || null) as PetStatus | null;
     // Keep ids as text: a number would lose digits.
     const input = { name, categoryId: String(fields.get('categoryId')).trim(), status };
-    const submission = { input, key: createIdempotencyKey() };
+    const isSame = JSON.stringify(input) === JSON.stringify(submitted?.input);
+    const submission = isSame && submitted ? submitted : { input, key: createIdempotencyKey() };
     setSubmitted(submission);
     return send(submission);
   }
@@ -74,6 +75,7 @@ export function AddPet({ reload }: { readonly reload: () => void }) {
     const { data, error } = await addPet({ variables: { input }, context });
     if (error && outcomeOf(error) !== 'NOT_DONE') reload();
     if (!data?.addPet) return;
+    setSubmitted(undefined);
     setAdded(`${data.addPet.name} was added as #${data.addPet.id}.`);
     form.current?.reset();
   }

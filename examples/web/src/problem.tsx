@@ -44,7 +44,7 @@ function explain(error: unknown, isWrite: boolean): Explanation {
     return {
       title: 'The pet may have been added.',
       advice:
-        'Try again adds it once, Add could add it twice. If that fails, too, look at the list.',
+        'Sent again with the same values, it is added once. If that fails, too, look at the list.',
       mayRetry: true,
       requestId: isGatewayError(first) ? first.extensions.requestId : undefined,
     };
