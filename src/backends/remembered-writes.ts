@@ -70,11 +70,13 @@ export function rememberWrites<Store extends PetStore>(
 }
 
 /** A write that this process makes or looks up. */
-interface Flight {
+class Flight {
   /** The right fingerprint, once the write is made, here or elsewhere; none if it is not. */
-  readonly known: PromiseWithResolvers<Partial<StoredWrite>>;
+  readonly known = Promise.withResolvers<Partial<StoredWrite>>();
   /** What is stored when it has ended. */
-  readonly ended: PromiseWithResolvers<FoundWrite>;
+  readonly ended = Promise.withResolvers<FoundWrite>();
+  /** Whether another process has been seen to make it. */
+  isElsewhere = false;
 }
 
 class RememberedWrites {
@@ -93,11 +95,12 @@ class RememberedWrites {
   async make(caller: KeyedCaller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
     const { fingerprint } = write;
     const name = nameOfWrite(caller, write);
-    for (;;) {
+    for (let isElsewhere = false; ; ) {
       const flight = this.#flights.get(name);
-      if (flight === undefined) return this.#begin(caller, name, fingerprint, send);
+      if (flight === undefined) return this.#begin(caller, name, fingerprint, send, isElsewhere);
       requireSame(await untilDeadline(caller, () => true, flight.known.promise), fingerprint);
       const found = await untilDeadline(caller, () => true, flight.ended.promise);
+      ({ isElsewhere } = flight);
       if (found !== undefined) return this.#replay(caller, found, fingerprint);
     }
   }
@@ -107,8 +110,9 @@ class RememberedWrites {
     name: string,
     fingerprint: string,
     send: () => Promise<unknown>,
+    isElsewhere: boolean,
   ) {
-    const flight: Flight = { known: Promise.withResolvers(), ended: Promise.withResolvers() };
+    const flight = Object.assign(new Flight(), { isElsewhere });
     this.#flights.set(name, flight);
     const end = (write: FoundWrite) => {
       this.#flights.delete(name);
@@ -151,14 +155,14 @@ class RememberedWrites {
 
   /** Returns what is stored of a write, once no other process makes it. */
   async #lookUp(caller: KeyedCaller, name: string, fingerprint: string, flight: Flight) {
-    let isElsewhere = false;
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
-      const looked = Promise.resolve(this.#store.begin(caller, name, fingerprint));
-      const found = await untilDeadline(caller, () => isElsewhere, looked);
+      const begun = Promise.resolve(this.#store.begin(caller, name, fingerprint));
+      const looked = flight.isElsewhere ? begun.catch(throwUnknown) : begun;
+      const found = await untilDeadline(caller, () => flight.isElsewhere, looked);
       if (found === undefined || found.result !== undefined) return found;
       flight.known.resolve(found);
       requireSame(found, fingerprint);
-      isElsewhere = true;
+      flight.isElsewhere = true;
       await untilDeadline(caller, () => true, wait(pauseMs));
     }
   }

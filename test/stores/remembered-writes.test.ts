@@ -129,6 +129,24 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(service.calls()).toBe(1);
   });
 
+  it('is unknown at the other if Redis fails while it is waited for there', async () => {
+    await using service = await start();
+    const [first, second] = service.gateways;
+    const made = first.add('k');
+    const response = await service.next();
+    const all = Array.from({ length: 3 }, () => fail(second.add('k')));
+    const commands = async () => String(await service.redis.send('INFO', 'commandstats'));
+    await vi.waitFor(
+      async () => expect(await commands()).toMatch(/evalsha:calls=(?:[4-9]|\d\d)/),
+      until,
+    );
+    await service.redis.kill();
+    const error = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
+    for (const one of await Promise.all(all)) expect(one).toMatchObject(error);
+    added(response);
+    expect(await made).toMatchObject({ id: '1' });
+  });
+
   it('is looked up by one caller at a time', async () => {
     await using service = await start();
     const [first, second] = service.gateways;
