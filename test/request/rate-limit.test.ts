@@ -134,6 +134,16 @@ describe('the rate per key', () => {
     expect(readRateLimit(headers)).toMatchObject({ perSecond: 8, remaining: 0 });
   });
 
+  it.each(['key', 'unknown-keys'])('is read beside those of proxies: %s', (name) => {
+    const headers = new Headers({
+      'ratelimit-policy': `"day";q=9000;w=86400, "${name}"; w=1; q=4`,
+      ratelimit: `"day";r=8000;t=30, "${name}"; t=1; r=3, "host";r=1;t=2`,
+    });
+    expect(readRateLimit(headers)).toEqual({ perSecond: 4, remaining: 3, resetMs: 1000 });
+    headers.set('ratelimit', '"day";r=8000;t=30');
+    expect(readRateLimit(headers)).toBeUndefined();
+  });
+
   it('is on every response, with what is left', async () => {
     await using opened = await open(4);
     const left = async (path = '/v1/pets', authorization?: string) => {
