@@ -20,7 +20,7 @@ import type { OperationOptions } from './yoga/server.ts';
 /** The settings of an app, and what it receives from the process or server that it runs in. */
 export interface AppOptions
   extends HostAdditions,
-    Pick<OperationOptions, 'operationLimits' | 'introspection' | 'explain'>,
+    Pick<OperationOptions, 'operationLimits' | 'introspection' | 'explain' | 'rateLimit'>,
     Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
     Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'> {
   readonly environment: RequestEnvironment;
@@ -78,11 +78,10 @@ export async function openApp(options: AppOptions & ResourceOptions) {
  * in another server, the app has no health checks, and `handle` serves GraphQL at every path.
  */
 export function createApp(options: AppOptions, resources: AppResources) {
-  const { environment, explain, introspection, isDraining } = options;
+  const { environment, explain, introspection, rateLimit, isDraining } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const { rateLimit } = options.admission;
-  const execute = createExecute({ ...options, ...resources, telemetry, rateLimit });
+  const execute = createExecute({ ...options, ...resources, telemetry });
   const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
   const graphiql = hasGraphiql
     ? createGraphiql({

@@ -70,7 +70,7 @@ export async function openMounted(
     const metrics = new Metrics();
     const environment = createEnvironment({ log, metrics, tracing });
     const gate = openGate();
-    const mounted = { environment, admission: gate, compression: false };
+    const mounted = { environment, admission: gate, rateLimit: undefined, compression: false };
     const app = opened.use(await openApp({ ...config, ...host, ...mounted }));
     opened.defer(() => {
       // All calls have ended then, so that nobody reads these.

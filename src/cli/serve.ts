@@ -151,10 +151,10 @@ export async function serve(
   opened.use(telemetry.tracing);
   try {
     const rateLimit = opened.use(await openRateLimit(options, keys, telemetry));
-    const admission = opened.use(openOverloadGuard(options, keys, metrics, rateLimit));
+    const admission = opened.use(openOverloadGuard(options, keys, metrics));
     let isDraining = false;
-    const appOptions = { ...options, environment, admission, isDraining: () => isDraining };
-    const app = opened.use(await openApp({ ...appOptions, createV1 }));
+    const given = { environment, admission, rateLimit, createV1 };
+    const app = opened.use(await openApp({ ...options, ...given, isDraining: () => isDraining }));
     const tls = tlsOf(options);
     const admin = await listenAdmin(app, metrics, app.health, options);
     opened.defer(() => admin?.close(0));

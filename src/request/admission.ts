@@ -1,13 +1,10 @@
 import { HttpError } from '../http/error.ts';
-import type { RateLimit } from './rate-limit.ts';
 import type { Scope } from './scope.ts';
 
 /** Decides whether requests are admitted, before any work is done for them. */
 export interface Admission {
   /** Admits a request until its end. @throws HttpError if it is refused. */
   admit(scope: Scope): void;
-  /** The rate of the calls of each key; undefined for any number. */
-  readonly rateLimit?: RateLimit | undefined;
 }
 
 /**

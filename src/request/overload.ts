@@ -3,7 +3,6 @@ import { Refusal } from '../http/refusal.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Admission } from './admission.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 /** Beyond these limits new requests are refused, so that those in flight can finish. */
 export interface OverloadLimits {
@@ -32,7 +31,6 @@ export function openOverloadGuard(
   { maxRequestsInFlight: total, maxRequestsInFlightPerKey: perKey, ...limits }: OverloadLimits,
   keys: ApiKeys,
   metrics: Pick<Metrics, 'watchLimit'>,
-  rateLimit?: RateLimit,
 ): Admission & Disposable {
   const unaccepted = Math.ceil(total / 2);
   const requests = keys.openLimit('requests', { total, perKey, unaccepted });
@@ -63,7 +61,6 @@ export function openOverloadGuard(
         throw new Refusal('event_loop_lag');
       }
     },
-    rateLimit,
     [Symbol.dispose]() {
       clearInterval(timer);
       delay.disable();

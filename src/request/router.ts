@@ -11,13 +11,16 @@ import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import { graphqlErrorResponse } from '../yoga/error-response.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
+import type { OperationOptions } from '../yoga/server.ts';
 import type { Admission } from './admission.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { setIdempotencyKey } from './idempotency-key.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 
 /** The handlers of each path, and what applies to all paths. */
-export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
+export interface RouterOptions
+  extends Pick<RequestEnvironment, 'streams' | 'telemetry'>,
+    Pick<OperationOptions, 'rateLimit'> {
   readonly admission: Admission;
   readonly graphql: GraphqlHandler;
   /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
@@ -99,7 +102,7 @@ export function createRouter(options: RouterOptions): RequestServer<GatewayReque
     report.status = response.status;
     if (forwarded && response.headers['vary']) response.headers['vary'] += forwarded;
     if (options.corsOrigins.length > 0) cors.addHeaders(head, response);
-    admission.rateLimit?.addHeaders(scope.key, response.headers);
+    options.rateLimit?.addHeaders(scope.key, response.headers);
     response.headers['x-request-id'] = scope.requestId;
     if (scope.isReplayed) response.headers['idempotent-replayed'] = 'true';
     const { parts } = response;

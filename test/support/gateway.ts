@@ -77,10 +77,11 @@ export async function openGateway(options: TestOptions = {}) {
   };
   const rates = { rateLimitPerKey: undefined, rateLimitStore: undefined, ...options };
   const rateLimit = await openRateLimit(rates, keys, telemetry);
-  const admission = openOverloadGuard(limits, keys, telemetry.metrics, rateLimit);
+  const admission = openOverloadGuard(limits, keys, telemetry.metrics);
   const settings = {
     environment,
     admission,
+    rateLimit,
     isDraining: () => false,
     compression: false,
     onlyLoopbackHosts: false,
