@@ -28,21 +28,6 @@ export function usePetStoreCalls(
 ): Plugin<PetStoreContext> {
   const scopes = new WeakMap<PetStoreCalls, Scope>();
 
-  function typeErrors(
-    { errors, ...rest }: ExecutionResult,
-    failed: FailedRequest,
-  ): ExecutionResult {
-    return errors ? { ...rest, errors: errors.map((error) => typeError(error, failed)) } : rest;
-  }
-
-  function typeError(error: GraphQLError, failed: FailedRequest): GraphQLError {
-    // Others are masked by the server.
-    if (!isOfPetStore(error)) return error;
-    const { nodes, source, positions, path } = error;
-    const { message, extensions } = typedError(error, failed);
-    return new GraphQLError(message, { nodes, source, positions, path, extensions });
-  }
-
   return {
     onContextBuilding({ context: { request }, extendContext }) {
       const head = readHead(request, forwardHeaders);
@@ -96,6 +81,18 @@ export function usePetStoreCalls(
       };
     },
   };
+}
+
+function typeErrors({ errors, ...rest }: ExecutionResult, failed: FailedRequest): ExecutionResult {
+  return errors ? { ...rest, errors: errors.map((error) => typeError(error, failed)) } : rest;
+}
+
+function typeError(error: GraphQLError, failed: FailedRequest): GraphQLError {
+  // Others are masked by the server.
+  if (!isOfPetStore(error)) return error;
+  const { nodes, source, positions, path } = error;
+  const { message, extensions } = typedError(error, failed);
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
 }
 
 /** Whether the type of a variable is an id or has one of the pet store. */
