@@ -35,19 +35,23 @@ export const wholeJson: ResponseFormat = { jsonType: 'application/json', deliver
  * Reads the format of the response from an `Accept` header. Parts are preferred to JSON of the same
  * weight for a deferred result, and only if they weigh more for a whole one. Wildcards mean JSON,
  * because clients that can't read parts send them too.
- * @throws HttpError with status 406 if the client accepts nothing that can be sent
+ * Returns undefined if the client accepts nothing that can be sent.
  */
-export function readFormat(accept: string | undefined): ResponseFormat {
+export function readFormat(accept: string | undefined): ResponseFormat | undefined {
   if (!accept) return wholeJson;
   const { jsonType, weight, ranges } = readAccept(accept);
   for (const range of ranges) {
     const delivery = range.q >= weight ? deliveryOf(range) : undefined;
     if (delivery) return { jsonType: range.q > weight ? undefined : jsonType, delivery };
   }
-  if (jsonType !== undefined) return { jsonType, delivery: undefined };
+  return jsonType === undefined ? undefined : { jsonType, delivery: undefined };
+}
+
+/** 406: the client accepts none of the formats. */
+export function notAcceptable(accept = ''): HttpError {
   const received = JSON.stringify(accept.slice(0, 100));
   const message = `accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received ${received}.`;
-  throw new HttpError(406, 'NOT_ACCEPTABLE', message);
+  return new HttpError(406, 'NOT_ACCEPTABLE', message);
 }
 
 function deliveryOf({ type, params }: MediaRange): Delivery | undefined {

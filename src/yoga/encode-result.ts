@@ -16,10 +16,7 @@ export interface Result<Failure> {
 export type TypedResult = Result<TypedError>;
 
 /** A whole result as JSON text. It has `data` if the operation was executed. */
-export interface EncodedResult {
-  readonly body: string;
-  readonly isExecuted: boolean;
-}
+export type EncodedResult = Awaited<ReturnType<typeof encodeResult>>;
 
 /** The most characters of the data of a response, and of its errors without escapes. */
 export const maxDataLength = 8 * 1024 * 1024;
@@ -29,10 +26,7 @@ const maxErrorsLength = 1024 * 1024;
  * Types the errors of a result and writes it as JSON. A large one waits for a turn, also after a deadline,
  * because the fields that were in time have their data, and is limited as `writeBounded` does.
  */
-export function encodeResult(
-  result: Result<GraphQLError>,
-  request: GatewayRequest,
-): EncodedResult | Promise<EncodedResult> {
+export function encodeResult(result: Result<GraphQLError>, request: GatewayRequest) {
   const typed: TypedResult = typeErrors(result, request);
   const isExecuted = 'data' in typed;
   if (lengthOf(typed, turnBytes) <= turnBytes) return { body: write(typed), isExecuted };

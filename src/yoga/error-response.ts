@@ -1,7 +1,7 @@
 import type { HttpError } from '../http/error.ts';
 import type { HttpResponse } from '../http/http-message.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
-import { formatWhole, type ResponseFormat, readFormat, wholeJson } from './delivery.ts';
+import { formatWhole, readFormat, wholeJson } from './delivery.ts';
 
 /**
  * Formats an error as a GraphQL result. Its extensions repeat the status and `Retry-After`, because
@@ -21,17 +21,9 @@ export function graphqlErrorResponse(
   error: HttpError,
   { head, scope }: Pick<GatewayRequest, 'head' | 'scope'>,
 ): HttpResponse {
-  const format = formatOf(head.headers.accept);
+  const format = readFormat(head.headers.accept) ?? wholeJson;
   const json = JSON.stringify(graphqlErrorResult(error, scope.requestId));
   const { body, contentType, isPart } = formatWhole(format, json);
   const status = (isPart && format.delivery?.errorStatus) || error.status;
   return { status, headers: { 'content-type': contentType, ...error.headers }, body };
-}
-
-function formatOf(accept: string | undefined): ResponseFormat {
-  try {
-    return readFormat(accept);
-  } catch {
-    return wholeJson;
-  }
 }

@@ -5,7 +5,7 @@ import { readClientLibrary } from '../request/client-name.ts';
 import { setDeadline, timeoutHeader } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
-import { formatWhole, type ResponseFormat, readFormat } from './delivery.ts';
+import { formatWhole, notAcceptable, type ResponseFormat, readFormat } from './delivery.ts';
 import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
@@ -38,6 +38,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const page = method === 'POST' ? undefined : graphiql(head);
     if (page !== undefined) return page;
     const format = readFormat(headers.accept);
+    if (format === undefined) throw notAcceptable(headers.accept);
     const timeout = headers[timeoutHeader];
     if (timeout !== undefined) setDeadline(scope, timeoutHeader, timeout, options.maxTimeoutMs);
     if (request.body.size > turnBytes) await nextTurn(scope);
