@@ -87,13 +87,13 @@ export async function listen(
     connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
     return server;
   };
-  const respond = createNodeListener(gateway, connections);
+  const onRequest = createNodeListener(gateway, connections);
   server
     .on('connection', (socket) => connections.add(socket))
     .on('secureConnection', (socket) => connections.secure(socket))
-    .on('request', respond)
+    .on('request', onRequest)
     // An unknown Expect header may be ignored.
-    .on('checkExpectation', respond)
+    .on('checkExpectation', onRequest)
     .on('timeout', connections.closeInactive);
   const place = await open(server, host, port);
   return {
