@@ -62,7 +62,9 @@ export class RequestBody {
       const problem = `arrives in too many chunks: expected at most ${maxChunks}`;
       this.refuse(bodyTooLarge(problem));
     }
-    if (this.error === undefined && (this.size <= freeBytes || this.#fits())) {
+    const error = this.error === undefined && this.size > freeBytes ? this.#take() : undefined;
+    if (error !== undefined) this.refuse(error);
+    if (this.error === undefined) {
       if (start === 0) this.#bytes = chunk;
       else this.#append(chunk, start);
     }
@@ -132,16 +134,12 @@ export class RequestBody {
     return bodyTooLarge(`is too large: expected at most ${this.#maximum} bytes${condition}`);
   }
 
-  #fits(): boolean {
-    if (this.size > this.#maximum) {
-      this.refuse(this.#tooLarge());
-      return false;
-    }
+  /** Takes the bytes beyond those that are free. Returns the error if they are refused. */
+  #take(): HttpError | undefined {
+    if (this.size > this.#maximum) return this.#tooLarge();
     const more = this.size - freeBytes - this.#counted;
-    const error = this.#budget.takeBodyBytes(more);
-    if (error === undefined) this.#counted += more;
-    else this.refuse(error);
-    return error === undefined;
+    this.#counted += more;
+    return this.#budget.takeBodyBytes(more);
   }
 
   #append(chunk: Uint8Array, start: number): void {
