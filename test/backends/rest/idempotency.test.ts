@@ -18,11 +18,13 @@ async function start(handle: Parameters<typeof startIdempotentService>[0], isOn 
     const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: isOn ? 'on' : 'off' });
     const keys = openKeys();
     const petStore = stack.use(await openPetStore(backend, quiet, keys));
-    return (name: string, idempotencyKey?: string, deadlineMs = 10_000) => {
+    return (
+      name: string,
+      idempotencyKey?: string,
+      caller = callWith(undefined, undefined, keys),
+    ) => {
       const pet = { name, categoryId: '1' };
       const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-      const caller = callWith(undefined, undefined, keys);
-      caller.setDeadline(deadlineMs);
       return petStore.createPet(caller, pet, write);
     };
   }
@@ -66,8 +68,11 @@ describe('a write to a service that honours Idempotency-Key', () => {
   it('is repeated by the gateway for those who still wait when its first caller was late', async () => {
     const sent: ServerResponse[] = [];
     await using service = await start(once({ respond: (response) => sent.push(response) }));
-    const first = fail(service.add('Rex', 'k', 100));
+    const late = callWith();
+    const first = fail(service.add('Rex', 'k', late));
     const second = service.add('Rex', 'k');
+    await expect.poll(() => sent.length).toBe(1);
+    late.cancel('deadline');
     expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
     sent[0]?.destroy();
     expect(await second).toMatchObject({ id: '1' });
