@@ -66,8 +66,8 @@ export function writeBounded(
     return 'null';
   }
 
-  const fields = data && new JsonText(writeMembers(data, writeField));
-  return writeMembers({ errors: reported, data: fields, extensions }, stringifyJson);
+  const fields = data && new JsonText(write(data, writeField));
+  return write({ errors: reported, data: fields, extensions }, stringifyJson);
 }
 
 /**
@@ -85,29 +85,24 @@ export function typeErrors<Entry extends { readonly errors?: readonly GraphQLErr
   return { errors: typed, ...rest };
 }
 
-/** Writes a result, or a part of one, of any length. Root fields that are JSON text are copied. */
-export function write(result: object): string {
-  return writeMembers(result, writeMember);
-}
-
-function writeMember(value: unknown, name: string): string {
-  if (!value || (name !== 'data' && name !== 'incremental')) return stringifyJson(value);
-  if (name === 'data') return writeMembers(value, stringifyJson);
-  return `[${(value as readonly object[]).map(write).join()}]`;
-}
-
-/** Writes an object. Its names are GraphQL's, which need no escapes. */
-function writeMembers(
-  members: object,
-  writeMember: (value: unknown, name: string) => string,
-): string {
+/**
+ * Writes a result or a part of one, of any length, or other members, whose names are GraphQL's and need no
+ * escapes. Root fields that are JSON text are copied.
+ */
+export function write(members: object, writeValue = writeMember): string {
   const values = members as Readonly<Record<string, unknown>>;
   let text = '';
   for (const name in values) {
     if (values[name] === undefined) continue;
-    text += `${text === '' ? '' : ','}"${name}":${writeMember(values[name], name)}`;
+    text += `${text === '' ? '' : ','}"${name}":${writeValue(values[name], name)}`;
   }
   return `{${text}}`;
+}
+
+function writeMember(value: unknown, name: string): string {
+  if (!value || (name !== 'data' && name !== 'incremental')) return stringifyJson(value);
+  if (name === 'data') return write(value, stringifyJson);
+  return `[${(value as readonly object[]).map((one) => write(one)).join()}]`;
 }
 
 /** Returns the length of a value as JSON, without escapes. Stops soon after exceeding `enough`. */
