@@ -75,8 +75,8 @@ export function openRestPetStore(
     return new Origin({ service, index, origin: url.origin, proxy, tls, limits }, keys, telemetry);
   };
   const petsOrigin = open('pets', 0, baseUrl);
-  const isShared = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
-  const messagesOrigin = isShared ? petsOrigin : open('messages', 1, messagesBaseUrl);
+  const isSame = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
+  const messagesOrigin = isSame ? petsOrigin : open('messages', 1, messagesBaseUrl);
   const origins = [petsOrigin, messagesOrigin];
   const completion = new Completion(keys, telemetry);
   const shared = { deadlines: new Deadlines(), timeoutMs, completion };
