@@ -1,5 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { BackendUnavailableError, IdempotencyKeyReusedError } from '../contract/error.ts';
+import {
+  BackendUnavailableError,
+  ErrorResponse,
+  IdempotencyKeyReusedError,
+} from '../contract/error.ts';
 import { nameOfWrite } from '../contract/idempotency.ts';
 import type { PetStore, WriteKey } from '../contract/pet-store.ts';
 import type { KeyedCaller } from '../keys/api-key.ts';
@@ -73,7 +77,7 @@ export function rememberWrites<Store extends PetStore>(
 class Flight {
   /** The right fingerprint, once the write is made, here or elsewhere; none if it is not. */
   readonly known = Promise.withResolvers<Partial<StoredWrite>>();
-  /** What is stored when it has ended. */
+  /** What it did, if that is known, when it has ended. */
   readonly ended = Promise.withResolvers<FoundWrite>();
   /** Whether another process has been seen to make it. */
   isElsewhere = false;
@@ -138,16 +142,18 @@ class RememberedWrites {
     const { length } = caller.calls;
     const result = send();
     const call = caller.calls[length];
-    const store = (write: FoundWrite) => {
+    const store = (write: FoundWrite, result = write) => {
       this.#store.end(name, write);
-      end(write);
+      end(result);
     };
     // One that has ended already was not sent.
     if (call === undefined || call.outcome !== undefined) store(before);
     else {
       call.onEnd = (outcome) => {
-        const isKept = outcomeOf(outcome) !== 'NOT_DONE';
-        store(isKept ? { fingerprint, result: encodeResult(outcome) } : before);
+        const write = { fingerprint, result: encodeResult(outcome) };
+        if (outcomeOf(outcome) !== 'NOT_DONE') store(write);
+        // Those that wait share a refusal of the service; a later one is a new attempt.
+        else store(before, before ?? (outcome instanceof ErrorResponse ? write : undefined));
       };
     }
     return isUnknown ? result.catch(throwUnknown) : result;

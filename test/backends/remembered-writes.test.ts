@@ -102,8 +102,9 @@ describe('a write with a key', () => {
       { writeOutcome: 'DONE' },
     ],
     ['no response in time', () => {}, { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' }],
-  ])('has the same error again after %s, without a call', async (_, respond, error) => {
-    await using service = await start(respond, { UPSTREAM_TIMEOUT_MS: '300' });
+  ])('has the same error again after %s, without a call', async (what, respond, error) => {
+    const isLate = what === 'no response in time';
+    await using service = await start(respond, isLate ? { UPSTREAM_TIMEOUT_MS: '300' } : {});
     const first = await fail(service.add('k'));
     expect(first).toMatchObject(error);
     const again = callWith();
@@ -152,6 +153,19 @@ describe('a write with a key', () => {
     for (const one of await Promise.all(all)) expect(one.id).toBe('7');
     expect(service.calls()).toBe(1);
     expect(callers.filter(({ isReplayed }) => isReplayed)).toHaveLength(199);
+  });
+
+  it('is refused once for all that wait for it', async () => {
+    await using service = await startHolding();
+    const all = Array.from({ length: 20 }, () => fail(service.add('k')));
+    sendJson(await service.next(), 400, '{"code":"x","message":"No.","status":400}');
+    for (const error of await Promise.all(all)) {
+      expect(error).toMatchObject({ status: 400, message: 'No.', writeOutcome: 'NOT_DONE' });
+    }
+    expect(service.calls()).toBe(1);
+    const later = service.add('k');
+    added(await service.next());
+    expect(await later).toMatchObject({ id: '1' });
   });
 
   it('is refused with other parameters, in flight and afterwards', async () => {
