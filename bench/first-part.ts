@@ -9,7 +9,7 @@ import { nodeStart } from '../test/support/process.ts';
 import { sendJson, startUpstream } from '../test/support/upstream.ts';
 import { median } from './figures.ts';
 
-/** The latency of the REST service for animals and for orders, in milliseconds. */
+/** The latency of the REST service for pets and for orders, in milliseconds. */
 const latency = { pets: 200, orders: 2200 };
 const rounds = 7;
 
@@ -19,16 +19,16 @@ const documents = {
 };
 type Name = keyof typeof documents;
 
-/** Resolves when a client has received the animals, and cancels the rest of the response. */
-type ShowAnimals = (name: Name) => Promise<void>;
+/** Resolves when a client has received the pets, and cancels the rest of the response. */
+type ShowPets = (name: Name) => Promise<void>;
 
-const animals = JSON.stringify(
+const pets = JSON.stringify(
   Array.from({ length: 20 }, (_, id) => ({ id, name: `Pet ${id}`, categoryId: 1 })),
 );
 await using upstream = await startUpstream(async ({ url }, response) => {
   const isOrders = url.includes('orders');
   await wait(isOrders ? latency.orders : latency.pets);
-  sendJson(response, 200, isOrders ? '[1]' : animals);
+  sendJson(response, 200, isOrders ? '[1]' : pets);
 });
 await using gateway = await nodeStart({
   PETSTORE_BASE_URL: `${upstream.url}/v1`,
@@ -38,7 +38,7 @@ await using gateway = await nodeStart({
 const url = `${gateway.url}/graphql`;
 const headers = { authorization: 'Bearer demo-key' };
 
-const apollo: ShowAnimals = (name) => {
+const apollo: ShowPets = (name) => {
   const client = new ApolloClient({
     link: new HttpLink({ uri: url, headers }),
     cache: new InMemoryCache(),
@@ -54,7 +54,7 @@ const apollo: ShowAnimals = (name) => {
   });
 };
 
-const urql: ShowAnimals = (name) => {
+const urql: ShowPets = (name) => {
   const client = new Client({ url, fetchOptions: { headers }, exchanges: [fetchExchange] });
   return new Promise((resolve) => {
     const { unsubscribe } = client.query(documents[name], {}).subscribe(({ data }) => {
@@ -65,7 +65,7 @@ const urql: ShowAnimals = (name) => {
   });
 };
 
-const curl: ShowAnimals = async (name) => {
+const curl: ShowPets = async (name) => {
   const args = ['-sN', url, '-H', `Authorization: ${headers.authorization}`];
   args.push('-H', 'Content-Type: application/json', '-H', 'Accept: multipart/mixed');
   args.push('-d', JSON.stringify({ query: documents[name] }));
@@ -86,9 +86,9 @@ await page.route(url, async (route) => {
 });
 await page.goto(url);
 
-/** The tabs of GraphiQL: both select animals, and the second also orders. */
+/** The tabs of GraphiQL: both select pets, and the second also orders. */
 const tabs: Record<Name, string> = { alone: 'ListPets', deferred: 'DeferredStorefront' };
-const graphiql: ShowAnimals = async () => {
+const graphiql: ShowPets = async () => {
   await page.getByRole('button', { name: 'Execute query' }).click();
   await page.locator('.result-window').getByText('"Pet 0"').waitFor();
 };
@@ -100,14 +100,14 @@ async function openTab(name: Name): Promise<void> {
   await page.waitForFunction((tab) => localStorage['graphiql:query']?.includes(tab), tabs[name]);
 }
 
-const clients: readonly (readonly [string, ShowAnimals])[] = [
+const clients: readonly (readonly [string, ShowPets])[] = [
   ['Apollo Client', apollo],
   ['urql', urql],
   ['curl -N', curl],
   ['GraphiQL', graphiql],
 ];
 process.stdout.write(
-  `Time until the animals arrive, in milliseconds: median of ${rounds}. Animals take ${latency.pets} ms, orders ${latency.orders} ms.\n| client | alone | with deferred orders | ratio |\n|---|---|---|---|\n`,
+  `Time until the pets arrive, in milliseconds: median of ${rounds}. Pets take ${latency.pets} ms, orders ${latency.orders} ms.\n| client | alone | with deferred orders | ratio |\n|---|---|---|---|\n`,
 );
 for (const [client, show] of clients) {
   const times: Record<Name, number[]> = { alone: [], deferred: [] };

@@ -9,23 +9,23 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { commandStart } from '../test/support/process.ts';
 import { layOut } from './table.ts';
 
-const usage = `Usage: npm run dev -- bench:import [animals]
+const usage = `Usage: npm run dev -- bench:import [pets]
 
-Imports animals into SQLite and PostgreSQL while a gateway serves the same database, and measures
+Imports pets into SQLite and PostgreSQL while a gateway serves the same database, and measures
 the gateway's response time with a request to /livez every five milliseconds. The default is
-100,000 animals.
+100,000 pets.
 `;
 if (process.argv.includes('--help')) {
   process.stdout.write(usage);
   process.exit(0);
 }
-const animals = Number(process.argv[2] ?? 100_000);
+const pets = Number(process.argv[2] ?? 100_000);
 const command = 'dist/bin/main.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'import-'));
 const file = join(folder, 'pets.jsonl');
 const line = (id: number) => `{"id":${id},"name":"Rex","categoryId":1,"status":"available"}\n`;
-await writeFile(file, Array.from({ length: animals }, (_, index) => line(index + 1)).join(''));
+await writeFile(file, Array.from({ length: pets }, (_, index) => line(index + 1)).join(''));
 await using postgres = await startPostgres();
 const rows = [
   await measure('SQLite', `file:${folder}/pets.db`),
@@ -34,7 +34,7 @@ const rows = [
 await rm(folder, { recursive: true });
 const header = [
   '',
-  'animals',
+  'pets',
   'import s',
   'peak MiB',
   '/livez',
@@ -79,7 +79,7 @@ async function measure(name: string, databaseUrl: string): Promise<string[]> {
   times.sort((a, b) => a - b);
   return [
     name,
-    String(animals),
+    String(pets),
     ((performance.now() - start) / 1000).toFixed(1),
     peakMib.toFixed(0),
     String(times.length),

@@ -79,7 +79,7 @@ function typeOf({ $ref, type, format }: JsonSchema): string {
 }
 
 function fieldLine(name: string, isRequired: boolean, type: string): string {
-  return `the ${isRequired ? 'required' : 'optional'} field ${name} of an animal (${type})`;
+  return `the ${isRequired ? 'required' : 'optional'} field ${name} of a pet (${type})`;
 }
 
 function undocumented({ components }: Sources['openApi']): string[] {

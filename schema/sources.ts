@@ -17,7 +17,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What has a part for each operation of the contract or each field of an animal. */
+/** What has a part for each operation of the contract or each field of a pet. */
 export interface Sources {
   readonly openApi: {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;

@@ -16,7 +16,7 @@ const config = { ...loadConfig({ DATABASE_URL: ':memory:' }), graphiql: false };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 const list = JSON.stringify({ query: '{ pets(limit: 1) { id } }' });
 
-const animals = '[{"id":1,"name":"a","categoryId":1}]';
+const pets = '[{"id":1,"name":"a","categoryId":1}]';
 
 /** It waits for a turn. */
 const longDocument = `{ orders } #${'x'.repeat(250)}`;
@@ -176,7 +176,7 @@ describe('the gateway as a fetch handler', () => {
 
   it('hears of a client that leaves between two parts, although nobody else keeps its request', async () => {
     const opened = await openMountable(({ url }, response) => {
-      if (url.startsWith('/v1/pets')) sendJson(response, 200, animals);
+      if (url.startsWith('/v1/pets')) sendJson(response, 200, pets);
     });
     const client = new AbortController();
     const body = JSON.stringify({ query: '{ pets { id } ... @defer { orders } }' });
@@ -208,7 +208,7 @@ describe('the gateway as a fetch handler', () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     await using opened = await openMountable((_request, response) => {
       arrive();
-      sendJson(response, 200, animals);
+      sendJson(response, 200, pets);
     });
     const { gateway, logged } = opened;
     const inFlight = gateway(post());

@@ -67,7 +67,7 @@ async function startFailing() {
   await once(server, 'listening');
   return {
     keys,
-    /** Requests for sold animals, which are never answered, and their ends. */
+    /** Requests for sold pets, which are never answered, and their ends. */
     held,
     cancelled,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,

@@ -16,7 +16,7 @@ export async function listen(server: ReturnType<typeof createServer>) {
   };
 }
 
-/** Starts a service with two animals. `respond` handles all other paths. */
+/** Starts a service with two pets. `respond` handles all other paths. */
 export async function startService(respond: Respond) {
   const seen: string[] = [];
   const server = createServer((request, response) => {

@@ -10,7 +10,7 @@ export interface Category {
 type Calls = PetStoreContext['petStore'];
 const loaders = new WeakMap<Calls, DataLoader<string, Category | null>>();
 
-/** Returns the loader of a request: one call for the categories of all its animals. */
+/** Returns the loader of a request: one call for the categories of all its pets. */
 export function categoriesOf(petStore: Calls): DataLoader<string, Category | null> {
   let loader = loaders.get(petStore);
   if (loader === undefined) {

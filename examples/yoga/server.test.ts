@@ -24,7 +24,7 @@ async function open(respond: Parameters<typeof startService>[0]) {
   };
 }
 
-test('loads the categories of all animals with one call', async () => {
+test('loads the categories of all pets with one call', async () => {
   await using server = await open((_request, response) => {
     response.end('[{"id":9007199254740993,"name":"dogs"},{"id":2,"name":"cats"}]');
   });

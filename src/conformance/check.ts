@@ -3,11 +3,11 @@ import { type OperationId, operations } from '../contract/pet-store.ts';
 import type { Pet } from '../contract/records.ts';
 import type { Send } from './http-client.ts';
 
-/** The service under check, with some of its animals. */
+/** The service under check, with some of its pets. */
 export interface CheckedService {
   readonly send: Send;
-  /** Up to 100 animals; empty if the list could not be read. */
-  readonly animals: readonly Pet[];
+  /** Up to 100 pets; empty if the list could not be read. */
+  readonly pets: readonly Pet[];
 }
 
 /** The verdict of a check, and what the service did. */

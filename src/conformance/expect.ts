@@ -5,28 +5,28 @@ import { type NewPet, type Pet, type PetField, petFields } from '../contract/rec
 import { requireThat } from './check.ts';
 import type { ServiceResponse } from './http-client.ts';
 
-/** Returns the animals of a list. @throws InvalidResponseError unless it is a 200 with at most `limit` Pets. */
+/** Returns the pets of a list. @throws InvalidResponseError unless it is a 200 with at most `limit` Pets. */
 export function expectPets(response: ServiceResponse, limit: number): Pet[] {
   expectStatus(response, 200);
   const json = readResponseJson(response);
   const pets = decodePets(json).map((pet, index) => exact(pet, (json as unknown[])[index]));
   requireThat(
     pets.length <= limit,
-    `expected at most ${formatAnimals(limit)}, received ${pets.length}`,
+    `expected at most ${formatPets(limit)}, received ${pets.length}`,
   );
   const duplicate = pets.find(({ id }, index) => pets.findIndex((pet) => pet.id === id) !== index);
   requireThat(!duplicate, `the id ${duplicate?.id} appears twice`);
   return pets;
 }
 
-/** Returns the animal of a response. @throws InvalidResponseError unless it is a Pet with this status. */
+/** Returns the pet of a response. @throws InvalidResponseError unless it is a Pet with this status. */
 export function expectPet(response: ServiceResponse, status: 200 | 201): Pet {
   expectStatus(response, status);
   const json = readResponseJson(response);
   return exact(decodePet(json), json);
 }
 
-/** Compares an animal with the one that was sent. @throws InvalidResponseError if a field differs. */
+/** Compares a pet with the one that was sent. @throws InvalidResponseError if a field differs. */
 export function expectSame(pet: Pet, sent: NewPet | Pet): void {
   for (const [name, value] of Object.entries(sent)) {
     const received = pet[name as keyof Pet];
@@ -79,8 +79,8 @@ export function readResponseJson({ headers, body }: ServiceResponse): unknown {
   }
 }
 
-/** Formats a number of animals. */
-export function formatAnimals(count: number): string {
+/** Formats a number of pets. */
+export function formatPets(count: number): string {
   return count === 1 ? '1 pet' : `${count} pets`;
 }
 

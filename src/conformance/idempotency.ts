@@ -6,10 +6,10 @@ import { describe, expectStatus, readResponseJson } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
 import { bodyOf, validPet } from './writing.ts';
 
-/** Checks draft-ietf-httpapi-idempotency-key-header-07. Passing adds three animals and messages. */
+/** Checks draft-ietf-httpapi-idempotency-key-header-07. Passing adds three pets and messages. */
 export const idempotencyChecks: readonly Check[] = [
-  ...doneOnce('create', 'createPet', decodePet, (name, { animals }) =>
-    bodyOf({ ...validPet(animals), name }),
+  ...doneOnce('create', 'createPet', decodePet, (name, { pets }) =>
+    bodyOf({ ...validPet(pets), name }),
   ),
   ...doneOnce('message', 'sendMessage', decodeMessage, (message) => JSON.stringify({ message })),
 ];

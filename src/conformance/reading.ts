@@ -8,7 +8,7 @@ import {
   petStatuses,
 } from '../contract/records.ts';
 import { type Check, type CheckedService, check, info, requireThat, skip } from './check.ts';
-import { describe, expectError, expectPet, expectPets, formatAnimals } from './expect.ts';
+import { describe, expectError, expectPet, expectPets, formatPets } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
 import { withoutKey } from './refusing.ts';
 
@@ -30,8 +30,8 @@ export const readingChecks: readonly Check[] = [
     'get',
     'getPet',
     ': 200 with the pet of this id, every digit exact',
-    async ({ send, animals }) => {
-      const known = greatest(animals);
+    async ({ send, pets }) => {
+      const known = greatest(pets);
       if (known === undefined) return skip('the list has no pet');
       expectId(expectPet(await send('getPet', { parameter: known.id }), 200), known.id);
       return `200, pet ${known.id}`;
@@ -54,30 +54,30 @@ export const readingChecks: readonly Check[] = [
 ];
 
 function listing(id: string, search: string, rule: string, limit: number): Check {
-  return check(id, 'listPets', `${search}: ${rule} ${formatAnimals(limit)}`, async ({ send }) => {
+  return check(id, 'listPets', `${search}: ${rule} ${formatPets(limit)}`, async ({ send }) => {
     const pets = expectPets(await send('listPets', { search }), limit);
-    return `200, ${formatAnimals(pets.length)}`;
+    return `200, ${formatPets(pets.length)}`;
   });
 }
 
 function filtering(status: PetStatus): Check {
   const rule = `?status=${status}: all pets of this status, and no others`;
-  return check(`filter-${status}`, 'listPets', rule, async ({ send, animals }) => {
+  return check(`filter-${status}`, 'listPets', rule, async ({ send, pets }) => {
     const limit = pageSize.maximum;
     const search = `?limit=${limit}&status=${status}`;
-    const pets = expectPets(await send('listPets', { search }), limit);
-    for (const pet of pets) {
+    const filtered = expectPets(await send('listPets', { search }), limit);
+    for (const pet of filtered) {
       const problem = `status of pet ${pet.id}: expected ${shown(status)}, received ${shown(pet.status)}`;
       requireThat(pet.status === status, problem);
     }
-    const ids = new Set(pets.map(({ id }) => id));
-    const missed = animals.find((pet) => pet.status === status && !ids.has(pet.id));
-    // The animal may be on a later page of a full list; the contract does not specify paging.
+    const ids = new Set(filtered.map(({ id }) => id));
+    const missed = pets.find((pet) => pet.status === status && !ids.has(pet.id));
+    // The pet may be on a later page of a full list; the contract does not specify paging.
     requireThat(
-      missed === undefined || pets.length === limit,
-      `pet ${missed?.id} has this status but is not in the list of ${pets.length}`,
+      missed === undefined || filtered.length === limit,
+      `pet ${missed?.id} has this status but is not in the list of ${filtered.length}`,
     );
-    return `200, ${formatAnimals(pets.length)}`;
+    return `200, ${formatPets(filtered.length)}`;
   });
 }
 
@@ -101,11 +101,11 @@ function unspecified(id: string, operation: OperationId, search = ''): Check {
   );
 }
 
-function getAny({ animals }: CheckedService): ServiceRequest {
-  return { parameter: greatest(animals)?.id ?? '1' };
+function getAny({ pets }: CheckedService): ServiceRequest {
+  return { parameter: greatest(pets)?.id ?? '1' };
 }
 
-/** Returns the animal with the greatest id, which loses digits first if the service rounds. */
+/** Returns the pet with the greatest id, which loses digits first if the service rounds. */
 function greatest(pets: readonly Pet[]): Pet | undefined {
   return pets.toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? 1 : -1))[0];
 }

@@ -78,13 +78,13 @@ async function openService(baseUrl: URL, send: Send): Promise<CheckedService> {
     if (response.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
       throw new Error(`${href} has no /pets (404). Does the base URL lack /v1?`);
     }
-    return { send, animals: expectPets(response, 100) };
+    return { send, pets: expectPets(response, 100) };
   } catch (error) {
     if (error instanceof BackendUnavailableError) {
       throw new Error(`${baseUrl.href} could not be reached: ${error.message}.`);
     }
     // The checks of the list report what is wrong with it.
-    if (error instanceof InvalidResponseError) return { send, animals: [] };
+    if (error instanceof InvalidResponseError) return { send, pets: [] };
     throw error;
   }
 }

@@ -29,12 +29,12 @@ const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired
 const text = 'Contract check';
 const message = { body: JSON.stringify({ message: text }) };
 
-/** The checks that send POST requests; a service that passes has two more animals and a message. */
+/** The checks that send POST requests; a service that passes has two more pets and a message. */
 export const writingChecks: readonly Check[] = [
-  ...withoutKey('create', 'createPet', ({ animals }) => ({ body: bodyOf(validPet(animals)) })),
+  ...withoutKey('create', 'createPet', ({ pets }) => ({ body: bodyOf(validPet(pets)) })),
   ...invalidBodies,
   check('create', 'createPet', ': 201 with the pet and its id, and GET returns it', (service) =>
-    addAndGet(service, validPet(service.animals)),
+    addAndGet(service, validPet(service.pets)),
   ),
   check(
     'create-int64',
@@ -59,12 +59,9 @@ export const writingChecks: readonly Check[] = [
   ),
 ];
 
-async function addAndGet(
-  { send, animals }: CheckedService,
-  pet: NewPet,
-): Promise<string | Finding> {
+async function addAndGet({ send, pets }: CheckedService, pet: NewPet): Promise<string | Finding> {
   const response = await send('createPet', { body: bodyOf(pet) });
-  if (response.status === 400 && pet.categoryId !== validPet(animals).categoryId) {
+  if (response.status === 400 && pet.categoryId !== validPet(pets).categoryId) {
     const seen = expectError(response, 400);
     return info(`${seen}; the contract does not specify whether the category must exist`);
   }
@@ -74,10 +71,10 @@ async function addAndGet(
   return `201, pet ${added.id}`;
 }
 
-/** Returns a valid animal with all fields, in a category that exists if one is known. */
-export function validPet(animals: readonly Pet[]): Required<NewPet> {
+/** Returns a valid pet with all fields, in a category that exists if one is known. */
+export function validPet(pets: readonly Pet[]): Required<NewPet> {
   const { id, ...pet } = mapPet<unknown, unknown>({}, (_, { kind }) => kind.example);
-  const categoryId = animals[0]?.categoryId ?? '1';
+  const categoryId = pets[0]?.categoryId ?? '1';
   return { ...pet, categoryId } as Required<NewPet>;
 }
 

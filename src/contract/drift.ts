@@ -53,7 +53,7 @@ export function driftOf(
   return [...found.values(), ...ignored];
 }
 
-/** Returns what a list ignores of the query in the path. `count` is of all its animals, or of a status. */
+/** Returns what a list ignores of the query in the path. `count` is of all its pets, or of a status. */
 function driftOfQuery(list: { count(status?: string): number }, path: string): Drift[] {
   const [, limit = pageSize.default, status] = query.exec(path) ?? [];
   const count = list.count();

@@ -196,11 +196,11 @@ export function searchOf({ limit, status }: ListPetsQuery): string {
 export interface PetStore<By extends Caller = Caller> extends AsyncDisposable {
   /** Whether it serves the operations itself, without calls to another service. */
   readonly isBuiltin?: true;
-  /** `GET /pets`: at most `limit` animals, only of `status` if given. */
+  /** `GET /pets`: at most `limit` pets, only of `status` if given. */
   listPets(caller: By, query: ListPetsQuery): Promise<Pets>;
-  /** `POST /pets`: resolves after the animal is stored durably. */
+  /** `POST /pets`: resolves after the pet is stored durably. */
   createPet(caller: By, pet: NewPet, write?: WriteKey): Promise<Pet>;
-  /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown animal. */
+  /** `GET /pets/{petId}`, deprecated; `ErrorResponse` 404 for an unknown pet. */
   getPet(caller: By, petId: Int64): Promise<Pet>;
   /** `GET /store/orders`: JSON of unpublished shape. */
   listOrders(caller: By): Promise<JsonText>;

@@ -7,10 +7,10 @@ import { readJson } from './response-json.ts';
 const fields: readonly Field[] = Object.values(petFields);
 
 /**
- * Matches one animal in the format of `JSON.stringify`; `open` begins the group of each member.
+ * Matches one pet in the format of `JSON.stringify`; `open` begins the group of each member.
  * Optional fields may be absent or null unless it is complete.
  */
-function animal(open: string, isComplete: boolean): string {
+function pet(open: string, isComplete: boolean): string {
   const members = fields.map(({ name, kind, isRequired }, index) => {
     const quote = kind.isText ? '"' : '';
     const value = `${quote}${open}${kind.pattern})${quote}`;
@@ -24,11 +24,11 @@ function listOf(one: string): RegExp {
   return new RegExp(`^\\[${one}(?:,${one}){0,${pageSize.maximum - 1}}\\]$`);
 }
 
-const complete = listOf(animal('(?:', true));
-const incomplete = listOf(animal('(?:', false));
-const animals = new RegExp(animal('(', false), 'g');
+const complete = listOf(pet('(?:', true));
+const incomplete = listOf(pet('(?:', false));
+const pets = new RegExp(pet('(', false), 'g');
 
-/** An animal whose members are the groups of `animals`, and those of optional fields. */
+/** A pet whose members are the groups of `pets`, and those of optional fields. */
 const groupOf = (field: Field) => `$${fields.indexOf(field) + 1}`;
 const groups = mapPet<unknown, unknown>({}, (_, field) => groupOf(field)) as Pet;
 const optional = fields.filter(({ isRequired }) => !isRequired).map(groupOf);
@@ -50,7 +50,7 @@ export function readPets(text: string, inspect = (json: unknown) => json): Pets 
   return decodePets(inspect(readJson(text)));
 }
 
-/** The text of a valid list of animals, whose strings need no escapes in JSON. */
+/** The text of a valid list of pets, whose strings need no escapes in JSON. */
 export class PetsText implements Iterable<Pet> {
   readonly #text: string;
   readonly #isComplete: boolean;
@@ -67,7 +67,7 @@ export class PetsText implements Iterable<Pet> {
   }
 
   /**
-   * Returns the number of animals, only of a status if given. No string contains quotes. The marks begin
+   * Returns the number of pets, only of a status if given. No string contains quotes. The marks begin
    * with characters that are rare in the text, which are found in a quarter of the time.
    */
   count(status?: string): number {
@@ -77,10 +77,10 @@ export class PetsText implements Iterable<Pet> {
     return count;
   }
 
-  /** Writes the text of each animal; undefined if it has an optional field that one may lack. */
+  /** Writes the text of each pet; undefined if it has an optional field that one may lack. */
   writeEach(write: (pet: Pet) => string): JsonText | undefined {
     const members = write(groups);
     if (!this.#isComplete && optional.some((group) => members.includes(group))) return undefined;
-    return new JsonText(this.#text.replace(animals, members));
+    return new JsonText(this.#text.replace(pets, members));
   }
 }

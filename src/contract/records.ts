@@ -1,13 +1,13 @@
 import { enumeration, type Field, int64, text, timestamp } from './fields.ts';
 
-/** The statuses of an animal (contract, "PetStatus"). */
+/** The statuses of a pet (contract, "PetStatus"). */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
-/** The availability of an animal: exactly `available`, `pending` or `sold`. */
+/** The availability of a pet: exactly `available`, `pending` or `sold`. */
 export type PetStatus = (typeof petStatuses)[number];
 
 /**
- * The fields of an animal (contract, "Pet"), in the order of their columns and in the usual lists.
+ * The fields of a pet (contract, "Pet"), in the order of their columns and in the usual lists.
  * All code that handles each field follows from them, or does not compile without one.
  */
 export const petFields = {
@@ -17,7 +17,7 @@ export const petFields = {
   status: { name: 'status', kind: enumeration(petStatuses), isRequired: false },
 } as const satisfies Readonly<Record<string, Field>>;
 
-/** Maps each field of an animal, in order. A loop would take three times as long. */
+/** Maps each field of a pet, in order. A loop would take three times as long. */
 export function mapPet<From, To>(
   pet: { readonly [Name in PetField]?: From },
   map: (value: From | undefined, field: Field, index?: number) => To,
@@ -32,7 +32,7 @@ export function mapPet<From, To>(
   };
 }
 
-/** The name of a field of an animal. */
+/** The name of a field of a pet. */
 export type PetField = keyof typeof petFields;
 
 type RequiredField = {
@@ -42,12 +42,12 @@ type Value<Name extends PetField> = NonNullable<
   ReturnType<(typeof petFields)[Name]['kind']['parse']>
 >;
 
-/** An animal to add (contract, "NewPet"). */
+/** A pet to add (contract, "NewPet"). */
 export type NewPet = { readonly [Name in Exclude<RequiredField, 'id'>]: Value<Name> } & {
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | undefined;
 };
 
-/** An animal of a backend (contract, "Pet"). An invalid optional field is an Error instead. */
+/** A pet of a backend (contract, "Pet"). An invalid optional field is an Error instead. */
 export type Pet = { readonly [Name in RequiredField]: Value<Name> } & {
   readonly [Name in Exclude<PetField, RequiredField>]?: Value<Name> | Error | undefined;
 };
@@ -63,10 +63,10 @@ export const messageFields = {
 /** A message that a backend accepted (contract, "Message record"); `createdAt` is ISO 8601 text. */
 export type Message = Readonly<Record<keyof typeof messageFields, string>>;
 
-/** Animals in the order of the service (contract, "Pets"). */
+/** Pets in the order of the service (contract, "Pets"). */
 export type Pets = Iterable<Pet>;
 
-/** The bounds and the default of `limit`, in animals (contract, "Limits"). */
+/** The bounds and the default of `limit`, in pets (contract, "Limits"). */
 export const pageSize = { minimum: 1, maximum: 100, default: 20 } as const;
 
 /** Whether a value is within the bounds of `limit`. */

@@ -9,7 +9,7 @@ export interface OpenedPetStore extends AsyncDisposable {
   readonly petStore: PetStore;
 }
 
-/** Adds animals concurrently. */
+/** Adds pets concurrently. */
 function addMany({ petStore }: OpenedPetStore, count: number, name = 'Rex') {
   const add = () => petStore.createPet(callWith(), { name, categoryId: '1' });
   return Promise.all(Array.from({ length: count }, add));
@@ -18,7 +18,7 @@ function addMany({ petStore }: OpenedPetStore, count: number, name = 'Rex') {
 /** Tests the contract, for any `PetStore`. */
 export function describePetStore(name: string, open: () => Promise<OpenedPetStore>): void {
   describe(`${name} as a pet store`, () => {
-    it('lists animals in the order of their ids', async () => {
+    it('lists pets in the order of their ids', async () => {
       await using opened = await open();
       const pets = [...(await opened.petStore.listPets(callWith(), {}))];
       expect(pets[0]).toEqual({ id: '1', name: 'Biscuit', categoryId: '1', status: 'available' });
@@ -26,7 +26,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)));
     });
 
-    it('returns at most 20 animals by default, otherwise at most the limit', async () => {
+    it('returns at most 20 pets by default, otherwise at most the limit', async () => {
       await using opened = await open();
       await addMany(opened, 20);
       const sizeOf = async (limit?: number) =>
@@ -37,7 +37,7 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       expect(await sizeOf(100)).toBe(32);
     });
 
-    it('lists only animals of a status', async () => {
+    it('lists only pets of a status', async () => {
       await using opened = await open();
       const status = 'sold';
       const pets = [...(await opened.petStore.listPets(callWith(), { status }))];
@@ -68,13 +68,13 @@ export function describePetStore(name: string, open: () => Promise<OpenedPetStor
       );
     });
 
-    it('assigns unique ids, even to animals that are added concurrently', async () => {
+    it('assigns unique ids, even to pets that are added concurrently', async () => {
       await using opened = await open();
       const added = await addMany(opened, 50);
       expect(new Set(added.map(({ id }) => id)).size).toBe(50);
     });
 
-    it.each(['404404', '-1'])('returns 404 for the unknown animal %s', async (id) => {
+    it.each(['404404', '-1'])('returns 404 for the unknown pet %s', async (id) => {
       await using opened = await open();
       await expect(opened.petStore.getPet(callWith(), id)).rejects.toEqual(
         ErrorResponse.of({

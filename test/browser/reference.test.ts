@@ -41,11 +41,11 @@ browserTest(
       const group = page.locator('.opblock-tag-section', { has: heading });
       return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
     };
-    expect(await operationsOf('animals')).toEqual(
+    expect(await operationsOf('pets')).toEqual(
       expect.arrayContaining([
-        'GET /pets List all animals',
-        'POST /pets beta Add an animal',
-        'GET /pets/{petId} deprecated Get an animal',
+        'GET /pets List all pets',
+        'POST /pets beta Add a pet',
+        'GET /pets/{petId} deprecated Get a pet',
       ]),
     );
     const all = await page.locator('.opblock-summary-control').allInnerTexts();
@@ -57,7 +57,7 @@ browserTest(
     // Navigation groups have no operations, and are not listed.
     const tags = page.getByRole('navigation', { name: 'Tags' });
     expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
-      'animals List, add and fetch animals.',
+      'pets List, add and fetch pets.',
     ]);
     await tags.getByRole('link', { name: 'animals' }).click();
     await page.waitForURL('**/v1/docs#operations-tag-animals');
@@ -78,11 +78,11 @@ browserTest(
       await response.getByText('Response headers').waitFor();
       return oneLine(await response.innerText());
     };
-    expect(await tryOut('animals-listPets')).toMatch(/^200 .*"categoryId": 9007199254740993,/);
+    expect(await tryOut('pets-listPets')).toMatch(/^200 .*"categoryId": 9007199254740993,/);
     expect(
-      await tryOut('animals-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
+      await tryOut('pets-createPet', '{"name":"Rex","categoryId":9223372036854775807}'),
     ).toMatch(/^201 .*"id": 13, "name": "Rex", "categoryId": 9223372036854775807/);
-    expect(await tryOut('animals-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
+    expect(await tryOut('pets-getPet', '13')).toMatch(/^200 .*"name": "Rex"/);
     expect(await tryOut('default-sendMessage', '{"message":"Hello"}')).toMatch(
       /^200 .*"message": "Hello", "status": "queued"/,
     );
@@ -95,7 +95,7 @@ browserTest(
     await open(other.url);
     expect(await page.getByText('Requests are sent with').isVisible()).toBe(false);
     expect(await page.getByRole('link', { name: 'GraphiQL' }).count()).toBe(0);
-    expect(await tryOut('animals-listPets')).toMatch(/^401 .*"unauthenticated"/);
+    expect(await tryOut('pets-listPets')).toMatch(/^401 .*"unauthenticated"/);
     expect(problems).toEqual([]);
   },
   60_000,
@@ -114,7 +114,7 @@ browserTest(
     });
     await page.goto(`${gateway.url}/shop/v1/docs`);
     await page.getByText('/shop/v1 - This server.').waitFor({ state: 'attached' });
-    await page.getByText('List all animals').click();
+    await page.getByText('List all pets').click();
     await page.getByText('Try it out').click();
     const called = page.waitForResponse('**/shop/v1/pets**');
     await page.getByText('Execute', { exact: true }).click();

@@ -20,7 +20,7 @@ async function addPet(url: string, name: string): Promise<string> {
 }
 
 describe('a gateway killed with SIGKILL', () => {
-  it('keeps every acknowledged animal intact and stores none twice', async () => {
+  it('keeps every acknowledged pet intact and stores none twice', async () => {
     const env = { DATABASE_URL: `file:${folder}/killed.db`, DEMO: 'on' };
     const acknowledged = new Map<string, string>();
     for (let kill = 0; kill < 3; kill++) {

@@ -145,7 +145,7 @@ const clients: readonly (readonly [string, Create])[] = [
 ];
 
 describe.each(clients)('%s', (_, create) => {
-  it('lists and adds animals, with every digit of their ids', async () => {
+  it('lists and adds pets, with every digit of their ids', async () => {
     await using client = await start(create);
     expect(await client.send(ListPetsDocument, { limit: 1 })).toMatchObject({ data: biscuit });
     const { data } = await client.send(AddPetDocument, { input: rex });
@@ -183,7 +183,7 @@ describe.each(clients)('%s', (_, create) => {
 });
 
 describe.each(clients.slice(0, 2))('%s', (_, create) => {
-  it('reads an animal of a list from its cache, by its id', async () => {
+  it('reads a pet of a list from its cache, by its id', async () => {
     const { petStore, calls } = recording(await openBuiltin());
     await using client = await start(create, { petStore });
     await client.send(ListPetsDocument, { limit: 2 });

@@ -111,7 +111,7 @@ const faults: Readonly<Record<string, Fault>> = {
 };
 const faultOf = (name: string) => name.split(' ')[0] ?? '';
 
-/** Starts a service that fails as the names of its animals say. */
+/** Starts a service that fails as the names of its pets say. */
 async function startService() {
   const attempts = new Map<string, number>();
   const done = new Map<string, number>();

@@ -76,7 +76,7 @@ describe('decoding request bodies', () => {
     expect(() => decodeNewMessage({ message: ['x'.repeat(1000)] })).toThrow(/^.{1,120}$/);
   });
 
-  it('does not encode an animal with an invalid field', () => {
+  it('does not encode a pet with an invalid field', () => {
     const pet = decodePet({ id: 1, name: 'Rex', categoryId: 1, status: 'lost' });
     expect(() => encodePet(pet)).toThrow('status: expected one of available, pending, sold');
   });

@@ -45,7 +45,7 @@ const statuses = fc.oneof(
 
 const values = { int64: ids, text: names, enumeration: statuses };
 
-/** Generates the members of an animal as text; most of them are valid. */
+/** Generates the members of a pet as text; most of them are valid. */
 const members = fc
   .record(
     Object.fromEntries(Object.values(petFields).map(({ name, kind }) => [name, values[kind.name]])),
@@ -88,7 +88,7 @@ const text = fc.oneof(
     }),
 );
 
-/** Returns the animals, or the error of the reader. */
+/** Returns the pets, or the error of the reader. */
 function attempt(read: () => Iterable<unknown>): unknown {
   try {
     return [...read()];
@@ -97,7 +97,7 @@ function attempt(read: () => Iterable<unknown>): unknown {
   }
 }
 
-/** Reads a text like the decoder. Returns the animals if they are plain. */
+/** Reads a text like the decoder. Returns the pets if they are plain. */
 function readLikeDecoder(body: string): PetsText | undefined {
   let own: Iterable<unknown> | undefined;
   const read = attempt(() => (own = readPets(body)));
@@ -109,7 +109,7 @@ const optionalFields = Object.values(petFields).flatMap(({ name, isRequired }) =
   isRequired ? [] : [name],
 );
 
-/** Writes the strings of each animal without escapes, and with those that JSON needs. */
+/** Writes the strings of each pet without escapes, and with those that JSON needs. */
 function expectPlain(pets: PetsText) {
   const written = pets.writeEach(({ id, name, status }) => `["${id}","${name}","${status}"]`);
   const all = [...pets];
@@ -162,8 +162,8 @@ describe('readPets', () => {
   );
 
   it.each([
-    ['a hundred animals', JSON.stringify(animals(100)), true],
-    ['more animals than the contract allows', JSON.stringify(animals(101)), false],
+    ['a hundred pets', JSON.stringify(pets(100)), true],
+    ['more pets than the contract allows', JSON.stringify(pets(101)), false],
     ['the most characters', listOf(64 * 1024), true],
     ['too many characters', listOf(64 * 1024 + 1), false],
     ['a long name without an end', `[{"id":1,"name":"${'x'.repeat(60_000)}`, false],
@@ -172,11 +172,11 @@ describe('readPets', () => {
   });
 });
 
-function animals(count: number): object[] {
+function pets(count: number): object[] {
   return Array.from({ length: count }, () => JSON.parse(textOf({}))[0]);
 }
 
-/** Returns a list of one animal with all fields; these replace the JSON of some. */
+/** Returns a list of one pet with all fields; these replace the JSON of some. */
 function textOf(changed: Readonly<Record<string, string | undefined>>): string {
   const usual = Object.values(petFields).map(({ name, kind }) => [name, usualValues[kind.name]]);
   const all = Object.entries({ ...Object.fromEntries(usual), ...changed });
@@ -186,8 +186,8 @@ function textOf(changed: Readonly<Record<string, string | undefined>>): string {
 
 const usualValues = { int64: '1', text: '"a"', enumeration: '"sold"' };
 
-/** Returns a list of one animal with this many characters. */
+/** Returns a list of one pet with this many characters. */
 function listOf(length: number): string {
-  const animal = textOf({ name: '""' });
-  return animal.replace('""', `"${'x'.repeat(length - animal.length)}"`);
+  const pet = textOf({ name: '""' });
+  return pet.replace('""', `"${'x'.repeat(length - pet.length)}"`);
 }

@@ -18,7 +18,7 @@ import { startServer } from '../support/server.ts';
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
-/** Lets inserts of animals take a while, until they are cancelled. */
+/** Lets inserts of pets take a while, until they are cancelled. */
 async function slowWrites(url: string) {
   const other = new pg.Client(url);
   await other.connect();
@@ -58,7 +58,7 @@ describeOnEveryDatabase('processes that start at the same time', (createDatabase
   });
 });
 
-describeOnEveryDatabase('a list of many animals', (createDatabase) => {
+describeOnEveryDatabase('a list of many pets', (createDatabase) => {
   it('uses an index, with and without a filter', async () => {
     const databaseUrl = await createDatabase();
     await using administration = await openAdministration(databaseUrl, quiet.log);
@@ -143,7 +143,7 @@ describe('PostgreSQL', () => {
       name: 'BackendUnavailableError',
       writeOutcome: 'UNKNOWN',
     });
-    // The animal was stored once, and the store uses a new connection.
+    // The pet was stored once, and the store uses a new connection.
     const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
@@ -346,7 +346,7 @@ describe('PostgreSQL', () => {
     await expect(openBuiltin(url)).rejects.toThrow(/^(?!.*hunter2)/);
   });
 
-  it('neither loses nor duplicates acknowledged animals when a gateway is killed and the database restarts', async () => {
+  it('neither loses nor duplicates acknowledged pets when a gateway is killed and the database restarts', async () => {
     const env = { DATABASE_URL: await postgres.createDatabase(), DEMO: 'on' };
     await using first = await nodeStart(env);
     await using second = await nodeStart(env);

@@ -69,11 +69,11 @@ describe('three gateways behind nginx', () => {
   );
 });
 
-/** Starts clients that add and list animals until they are stopped, each sequentially. */
+/** Starts clients that add and list pets until they are stopped, each sequentially. */
 function startLoad(socketPath: string) {
   // One connection per request: nginx can close a kept-alive connection just as it is reused.
   const dispatcher = new Agent({ connect: { socketPath }, connections: clients, pipelining: 0 });
-  /** Names of acknowledged animals by id. */
+  /** Names of acknowledged pets by id. */
   const acknowledged = new Map<string, string>();
   const failed: { requestId: string; startedAt: number; response: unknown }[] = [];
   let stopped = false;
@@ -113,7 +113,7 @@ function startLoad(socketPath: string) {
     acknowledged,
     failed,
     stop,
-    /** Resolves when this many more animals have been acknowledged. */
+    /** Resolves when this many more pets have been acknowledged. */
     acknowledges(count: number): Promise<void> {
       const goal = acknowledged.size + count;
       return vi.waitFor(() => expect(acknowledged.size).toBeGreaterThanOrEqual(goal), {

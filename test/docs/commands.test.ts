@@ -72,7 +72,7 @@ describe('the commands of docs/built-in-backend.md', () => {
     expect([await list(`Bearer ${key}`), await list('Bearer demo-key')]).toEqual([200, 401]);
   });
 
-  it('import and export an animal with every digit', async () => {
+  it('import and export a pet with every digit', async () => {
     const [{ block = '' } = {}] = await blocksOf('docs/built-in-backend.md', 'Import and export');
     await using checkout = await openCheckout();
     await checkout.paste(block);

@@ -75,7 +75,7 @@ describe('docs/error-states.md', () => {
   const lost = "{ text: 'It may have been saved. Look before you try again.', reload: true }";
 
   it('shows each state with fetch, Apollo Client and urql', async () => {
-    // The pages below count the animals, and this one adds some.
+    // The pages below count the pets, and this one adds some.
     await using demo = await startGateway();
     const { commands, print } = await open(demo.url);
     const printed: string[] = [];
@@ -343,7 +343,7 @@ describe('docs/clients', () => {
       return { ...project, compiled: await project.shell(commands) };
     };
 
-    consumerTest('reads data beside an error, and stores each animal once', async () => {
+    consumerTest('reads data beside an error, and stores each pet once', async () => {
       await using failing = await startGateway({ petStore: withoutOrders(await openBuiltin()) });
       const { compiled, shell } = await open(
         failing.url,
@@ -431,7 +431,7 @@ describe('docs/clients', () => {
             ) => [
               // @ts-expect-error The orders can be null without an error.
               orders.length,
-              // @ts-expect-error An animal can have no status.
+              // @ts-expect-error A pet can have no status.
               pets[0].status.length,
               // @ts-expect-error This query does not handle errors.
               plain.pets.length,
@@ -460,7 +460,7 @@ const apollo = `import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/c
   });
   const query = client.watchQuery({ query: DeferredStorefrontDocument, errorPolicy: 'all' });
   const subscription = query.subscribe(({ data, dataState }) => {
-    if (data?.pets) console.log(dataState, data.pets.length, 'animals');
+    if (data?.pets) console.log(dataState, data.pets.length, 'pets');
     if (data?.orders) console.log(dataState, 'with orders');
     if (dataState === 'complete') subscription.unsubscribe();
   });`;
@@ -473,7 +473,7 @@ const urql = `import { Client, fetchExchange } from '@urql/core';
     exchanges: [fetchExchange],
   });
   client.query(DeferredStorefrontDocument, {}).subscribe(({ data, hasNext }) => {
-    console.log(data?.pets?.length, 'animals', data?.orders ? 'with orders' : '', hasNext);
+    console.log(data?.pets?.length, 'pets', data?.orders ? 'with orders' : '', hasNext);
   });`;
 
 describe('incremental delivery', () => {
@@ -482,10 +482,10 @@ describe('incremental delivery', () => {
       'Apollo Client',
       apollo,
       ['@apollo/client', 'rxjs', '@graphql-typed-document-node/core'],
-      'streaming 3 animals\ncomplete 3 animals\ncomplete with orders\n',
+      'streaming 3 pets\ncomplete 3 pets\ncomplete with orders\n',
     ],
-    ['urql', urql, ['@urql/core'], '3 animals  true\n3 animals with orders false\n'],
-  ])('show the animals before the orders: %s', async (_client, program, packages, printed) => {
+    ['urql', urql, ['@urql/core'], '3 pets  true\n3 pets with orders false\n'],
+  ])('show the pets before the orders: %s', async (_client, program, packages, printed) => {
     const { shell, tsc } = await consumer.project({
       ours: ['graphql', ...packages, ...node],
       files: { 'main.ts': program, 'tsconfig.json': settings },

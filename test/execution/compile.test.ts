@@ -6,7 +6,7 @@ import { storeOf } from './differential.ts';
 
 const rex = { id: '1', name: 'Rex', categoryId: '2' };
 
-/** Executes compiled code, which is generated at the second use, with a store that returns these animals. */
+/** Executes compiled code, which is generated at the second use, with a store that returns these pets. */
 function execute(text: string, listPets: unknown, variables: object = {}) {
   const { context } = storeOf({ listPets });
   const compiled = compileOperation(schema, parse(text));

@@ -22,7 +22,7 @@ async function startWithPets(list: string, orders = '{"orders":[]}') {
   return { ...gateway, send };
 }
 
-describe('a list of animals that is written from the REST response text', () => {
+describe('a list of pets that is written from the REST response text', () => {
   it.each([
     ['{ pets { id name categoryId status } }'],
     ['{ pets { __typename status } }'],

@@ -17,7 +17,7 @@ export interface Write {
 }
 
 /**
- * Starts clients that add animals sequentially, each through one gateway, until they are stopped.
+ * Starts clients that add pets sequentially, each through one gateway, until they are stopped.
  */
 export function startWriters(gateways: readonly string[], clients: number) {
   const dispatcher = new Agent({ connections: clients, bodyTimeout: 60_000 });

@@ -7,7 +7,7 @@ import { recording } from '../support/recording.ts';
 import { invalidDocuments, invalidValues } from './invalid-values.ts';
 
 describe('the named operations', () => {
-  it('add an animal with or without each field', async () => {
+  it('add a pet with or without each field', async () => {
     await using opened = await openGateway();
     const { id, ...fields } = petFields;
     const whole = Object.values(fields).map(({ name, kind }) => [name, kind.example]);
@@ -62,7 +62,7 @@ describe('the REST calls of an operation', () => {
     expect(data).toMatchObject({ a: { length: 12 }, b: { length: 12 }, c: { length: 2 } });
   });
 
-  it('are made once for each animal and once for the orders, however many fields select them', async () => {
+  it('are made once for each pet and once for the orders, however many fields select them', async () => {
     const { calls } = await callsOf(
       '{ a: pet(id: 1) { id } b: pet(id: "1") { name } c: pet(id: 2) { id } d: orders e: orders }',
     );

@@ -13,7 +13,7 @@ const largeOrders = `[${Array.from({ length: 50_000 }, (_, id) => `{"id":${2n **
 
 /**
  * Starts a REST service. It responds immediately to the honest key. For the hostile key, a page of
- * animals depends on its limit: 1 hangs, 90 to 99 have long names, and others are small.
+ * pets depends on its limit: 1 hangs, 90 to 99 have long names, and others are small.
  */
 export function startRestService() {
   return startUpstream((request, response) => {

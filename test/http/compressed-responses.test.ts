@@ -24,7 +24,7 @@ const orders = `[${Array.from({ length: 2000 }, (_, id) => `{"id":${2n ** 53n + 
 const long = 'x'.repeat(5000);
 const longNamed = async () => ({ id: '1', name: long, categoryId: '1', status: undefined });
 
-/** Opens a pet store with a hundred animals, these orders, and single animals with a long name. */
+/** Opens a pet store with a hundred pets, these orders, and single pets with a long name. */
 async function openLarge(text = orders) {
   const builtin = await openBuiltin();
   for (let index = 0; index < 100; index++) {
@@ -143,9 +143,9 @@ describe('a gateway with COMPRESSION=on', () => {
       query(`query ($id: ID!) ${list.slice(0, -1)} pet(id: $id) { id } }`, { id: '1' }),
     ],
     ['explained calls', '/graphql', [...query(list), '-H', 'x-petstore-explain: 1']],
-    ['an animal of /v1', '/v1/pets/1', []],
+    ['a pet of /v1', '/v1/pets/1', []],
     [
-      'a new animal of /v1',
+      'a new pet of /v1',
       '/v1/pets',
       [...json, '-d', JSON.stringify({ name: long, categoryId: 1 })],
     ],

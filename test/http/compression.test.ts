@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compressResponse } from '../../src/http/compression.ts';
 import type { HttpResponse } from '../../src/http/http-message.ts';
 
-const animals = 'Biscuit, '.repeat(1000);
+const pets = 'Biscuit, '.repeat(1000);
 
 /** Returns the response and whether its body is what it was, decoded. */
 async function compress(body: string, response: Partial<HttpResponse> = {}, accepted = 'gzip') {
@@ -28,17 +28,17 @@ describe('a compressed response', () => {
 
   it('is marked as compressible', async () => {
     const expected = { coding: undefined, vary: undefined };
-    expect(await compress(animals, { isCompressible: false })).toEqual(expected);
+    expect(await compress(pets, { isCompressible: false })).toEqual(expected);
   });
 
   it('varies, whether the client accepts a coding or not', async () => {
     const headers = { vary: 'Origin' };
     const identity = { coding: undefined, vary: 'Origin, Accept-Encoding' };
-    expect(await compress(animals, { headers: { ...headers } }, '')).toEqual(identity);
-    const refused = await compress(animals, { headers: { ...headers } }, 'gzip;q=0, br;q=0');
+    expect(await compress(pets, { headers: { ...headers } }, '')).toEqual(identity);
+    const refused = await compress(pets, { headers: { ...headers } }, 'gzip;q=0, br;q=0');
     expect(refused).toEqual(identity);
     const gzip = { coding: 'gzip', vary: 'Origin, Accept-Encoding' };
-    expect(await compress(animals, { headers: { ...headers } })).toEqual(gzip);
+    expect(await compress(pets, { headers: { ...headers } })).toEqual(gzip);
   });
 
   it('is sent as it is if compression does not make it smaller', async () => {
@@ -48,14 +48,14 @@ describe('a compressed response', () => {
   });
 
   it('is one of four large ones at a time; further ones are sent as they are', async () => {
-    const large = animals.repeat(8);
+    const large = pets.repeat(8);
     const sent = await Promise.all(Array.from({ length: 64 }, () => compress(large)));
     expect(sent.map(({ coding }) => coding)).toEqual([
       ...Array(4).fill('gzip'),
       ...Array(60).fill(undefined),
     ]);
     expect(await compress(large)).toMatchObject({ coding: 'gzip' });
-    const small = await Promise.all(Array.from({ length: 64 }, () => compress(animals)));
+    const small = await Promise.all(Array.from({ length: 64 }, () => compress(pets)));
     expect(new Set(small.map(({ coding }) => coding))).toEqual(new Set(['gzip']));
   });
 });

@@ -118,7 +118,7 @@ describe('the ETag of a result', () => {
     ['a whole result as an event', pets, { accept: 'text/event-stream' }],
     ['a result in parts', path(petsFirst), { accept: 'multipart/mixed' }],
     ['a request without a key', '/v1/pets', { authorization: '' }],
-    ['an unknown animal', '/v1/pets/404404', {}],
+    ['an unknown pet', '/v1/pets/404404', {}],
     ['an unknown path', '/nothing', {}],
   ])('is missing for %s, which is never 304', async (_, target, headers) => {
     await using service = await start({ explain: true });

@@ -30,13 +30,13 @@ describe('the check of declarations', () => {
         ),
       },
       [
-        'schema/openapi.yaml lacks the required field categoryId of an animal (integer int64).',
-        'src/contract/records.ts lacks the required field categoryId of an animal (string).',
+        'schema/openapi.yaml lacks the required field categoryId of a pet (integer int64).',
+        'src/contract/records.ts lacks the required field categoryId of a pet (string).',
       ],
     ],
     [
       'a description in the OpenAPI document',
-      { openApi: JSON.parse(openApi.replace(`"description":"The animal's name."`, '"a":1')) },
+      { openApi: JSON.parse(openApi.replace(`"description":"The pet's name."`, '"a":1')) },
       ['schema/openapi.yaml lacks a description of NewPet.name.'],
     ],
     [

@@ -18,7 +18,7 @@ export interface Handling {
 export async function startIdempotentService(
   handle: (request: SeenRequest, attempt: number) => Handling = () => ({}),
 ) {
-  const animals: { id: number; name: string; categoryId: number }[] = [];
+  const pets: { id: number; name: string; categoryId: number }[] = [];
   const writes = new Map<string, { body: string; text?: string }>();
   const refuse = (response: ServerResponse, status: number) =>
     sendJson(response, status, JSON.stringify({ code: 'idempotency', message: 'No.', status }));
@@ -26,7 +26,7 @@ export async function startIdempotentService(
 
   async function respond(request: SeenRequest, response: ServerResponse): Promise<void> {
     const { method, headers, body } = request;
-    if (method === 'GET') return sendJson(response, 200, JSON.stringify(animals));
+    if (method === 'GET') return sendJson(response, 200, JSON.stringify(pets));
     const { authorization, 'idempotency-key': key } = headers;
     const attempt = (attempts.get(body) ?? 0) + 1;
     attempts.set(body, attempt);
@@ -40,14 +40,14 @@ export async function startIdempotentService(
     if (known === undefined) {
       if (key !== undefined) writes.set(name, write);
       await until;
-      const animal = { id: animals.length + 1, ...JSON.parse(body) };
-      animals.push(animal);
-      write.text = JSON.stringify(animal);
+      const pet = { id: pets.length + 1, ...JSON.parse(body) };
+      pets.push(pet);
+      write.text = JSON.stringify(pet);
     }
     if (other) other(response);
     else sendJson(response, 201, write.text ?? '');
   }
 
   const upstream = await startUpstream((request, response) => void respond(request, response));
-  return { ...upstream, animals };
+  return { ...upstream, pets };
 }

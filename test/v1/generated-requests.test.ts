@@ -13,7 +13,7 @@ describe.each(
 )('requests to $method $path, generated from the OpenAPI document', (operation) => {
   it('return a success status of the document if they are valid', async () => {
     await using opened = await openGateway();
-    // A valid request can still get 404, because the animal may not exist.
+    // A valid request can still get 404, because the pet may not exist.
     const expected = Object.keys(operation.responses)
       .map(Number)
       .filter((status) => status < 300 || status === 404);

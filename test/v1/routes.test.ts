@@ -41,7 +41,7 @@ const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type: string
   });
 
 describe('the REST interface', () => {
-  it('adds an animal with exact digits, with and without a status', async () => {
+  it('adds a pet with exact digits, with and without a status', async () => {
     const body = '{"name":"Rex","categoryId":9223372036854775807}';
     const added = await post('/v1/pets', body, 'application/json; charset=utf-8');
     expect(added.status).toBe(201);
@@ -196,9 +196,9 @@ describe('the REST interface', () => {
     expect(received.get('www-authenticate')).toBe(challenge);
   });
 
-  it('responds with 404 to an unknown animal and to an unknown path', async () => {
-    const animal = await send('/v1/pets/404404');
-    expect(JSON.parse(animal.text)).toMatchObject({ code: 'pet_not_found', status: 404 });
+  it('responds with 404 to an unknown pet and to an unknown path', async () => {
+    const pet = await send('/v1/pets/404404');
+    expect(JSON.parse(pet.text)).toMatchObject({ code: 'pet_not_found', status: 404 });
     for (const path of [
       '/v1/',
       '/v1/pets/',

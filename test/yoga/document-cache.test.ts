@@ -42,7 +42,7 @@ describe('the cache of documents', () => {
   });
 
   const pets = (n: number) => `f${n}: pets(limit: 1) { id name status categoryId }`;
-  const lists = `${repeat(19, (n) => `p${n}: pets(limit: 1) { ...Animal }`)}`;
+  const lists = `${repeat(19, (n) => `p${n}: pets(limit: 1) { ...Pet }`)}`;
   const fields = 'id name categoryId status '.repeat(12);
   it.each<[string, number, number, (index: number) => string]>([
     ['fields', 1000, 1, (index) => `query Q0 { ${repeat(8, pets)} } # ${index}`],
@@ -52,7 +52,7 @@ describe('the cache of documents', () => {
       12,
       30,
       (index) =>
-        `${repeat(30, (n) => `query Q${n}($a: Boolean!) { ...Lists }`)} fragment Lists on Query { ${lists} } fragment Animal on Pet { id @skip(if: $a) ${fields} } # ${index}`,
+        `${repeat(30, (n) => `query Q${n}($a: Boolean!) { ...Lists }`)} fragment Lists on Query { ${lists} } fragment Pet on Pet { id @skip(if: $a) ${fields} } # ${index}`,
     ],
   ])('is bounded for callers with an accepted key, for documents with many %s', async (_, documents, operations, documentOf) => {
     await using opened = await openGateway();

@@ -10,7 +10,7 @@ const client = new ApolloClient({
   cache: new InMemoryCache(),
 });
 
-/** Reads and writes animals in the browser, through the route `/graphql`. */
+/** Reads and writes pets in the browser, through the route `/graphql`. */
 export function Pets() {
   return (
     <ApolloProvider client={client}>

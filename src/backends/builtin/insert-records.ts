@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { selectedPet, toPet, toPetRow } from './rows.ts';
 
 /**
- * Stores an animal under the next free id, because an import may have used ids that the database would
+ * Stores a pet under the next free id, because an import may have used ids that the database would
  * assign. An insert with a taken id stores nothing, so it is safe to repeat.
  */
 export async function insertPet(connection: Database, pet: NewPet): Promise<Pet> {

@@ -7,7 +7,7 @@ import type { Engine } from './migrations.ts';
 import { selectedPet, toPet } from './rows.ts';
 
 /**
- * Creates the reader of pages of animals, in the order of their ids. It compiles each query once, at
+ * Creates the reader of pages of pets, in the order of their ids. It compiles each query once, at
  * most 404, with a literal limit: a page of 20 takes 8 instead of 19 µs in SQLite (docs/performance.md).
  */
 export function createPageReader(database: Database, engine: Engine) {

@@ -3,7 +3,7 @@ import { ErrorResponse } from '../../contract/error.ts';
 import { type Field, int64, type Kind } from '../../contract/fields.ts';
 import { mapPet, type NewPet, type Pet, petFields } from '../../contract/records.ts';
 
-/** The column of a field of an animal: `categoryId` is stored in `category_id`. */
+/** The column of a field of a pet: `categoryId` is stored in `category_id`. */
 type Column<Name extends string> = Name extends `${infer Prefix}Id` ? `${Prefix}_id` : Name;
 
 /** A row of `pets`, without an id. */
@@ -25,7 +25,7 @@ export const petColumns = Object.values(newPetFields).map(({ name, kind }) => ({
   type: columnTypes[kind.name],
 }));
 
-/** Selects the columns of an animal under the names of its fields. */
+/** Selects the columns of a pet under the names of its fields. */
 export const selectedPet = Object.values(petFields).map(({ name }) =>
   sql.ref(columnOf(name)).as(name),
 );
@@ -34,7 +34,7 @@ function columnOf<Name extends string>(name: Name): Column<Name> {
   return name.replace(/Id$/, '_id') as Column<Name>;
 }
 
-/** Converts a row of `selectedPet` to the contract's animal. */
+/** Converts a row of `selectedPet` to the contract's pet. */
 export function toPet(row: { readonly [field: string]: unknown }): Pet {
   return mapPet(row, fromColumn) as Pet;
 }
@@ -44,7 +44,7 @@ function fromColumn(value: unknown, { kind }: Field): unknown {
   return kind === int64 ? String(value) : value;
 }
 
-/** Converts a new animal to a row of `pets`, without an id. */
+/** Converts a new pet to a row of `pets`, without an id. */
 export function toPetRow(pet: NewPet): PetRow {
   const row: Partial<PetRow> = {};
   for (const { name, kind, column } of petColumns) {
@@ -54,7 +54,7 @@ export function toPetRow(pet: NewPet): PetRow {
   return row as PetRow;
 }
 
-/** Requires that the texts of a new animal can be stored; see `requireStorable`. */
+/** Requires that the texts of a new pet can be stored; see `requireStorable`. */
 export function requirePetStorable(pet: NewPet): void {
   for (const { name, kind } of petColumns) {
     if (kind.name === 'text') requireStorable(name, String(pet[name] ?? ''));

@@ -146,7 +146,7 @@ export class Completion {
       const readable = decoded.why === undefined ? decoded : outcome;
       const response = readError(readable, key.credential, details.request.mayBeRepeated);
       error = response;
-      // The contract has a 404 only for an animal, by the service that has accepted the key.
+      // The contract has a 404 only for a pet, by the service that has accepted the key.
       const isNoPet = outcome.status === 404 && operation === 'getPet' && response.body;
       if (isNoPet) this.#keys.accept(key);
       if (outcome.status === 401) this.#keys.refuse(key);

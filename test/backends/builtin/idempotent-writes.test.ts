@@ -17,7 +17,7 @@ const json = 'application/json';
 
 type Store = Awaited<ReturnType<typeof openBuiltin>>;
 
-/** Adds an animal with an idempotency key. Returns its id, and whether it was added before. */
+/** Adds a pet with an idempotency key. Returns its id, and whether it was added before. */
 async function add(store: Store, idempotencyKey: string, pet = rex) {
   const caller = callWith(undefined, undefined, store.keys);
   const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
@@ -37,7 +37,7 @@ const run = (url: string, ...statements: RawBuilder<unknown>[]) =>
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 
-/** The names of all animals, with how often each is stored. */
+/** The names of all pets, with how often each is stored. */
 async function countNames(url: string) {
   const rows = await onDatabase(url, (database) =>
     database.selectFrom('pets').select('name').execute(),

@@ -11,7 +11,7 @@ import { quiet } from '../../support/log.ts';
 const folder = createFolder();
 
 describe('the built-in backend on a file', () => {
-  it('creates the file and its directory, and keeps animals after a restart', async () => {
+  it('creates the file and its directory, and keeps pets after a restart', async () => {
     const url = `file:${folder}/new/folder/pets.db`;
     await using first = await openBuiltin(url);
     const added = await first.createPet(callWith(), { name: 'Rex', categoryId: '1' });

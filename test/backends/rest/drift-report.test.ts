@@ -28,8 +28,8 @@ describe('a response that differs from the contract', () => {
       { ...rex, tags: [], owner: 'Ann' },
       { ...rex, tags: [] },
     ]);
-    const animal = { ...rex, id: '1', categoryId: '1' };
-    expect(await service.list()).toEqual([animal, animal]);
+    const pet = { ...rex, id: '1', categoryId: '1' };
+    expect(await service.list()).toEqual([pet, pet]);
     await service.list('another-key');
     expect(await driftsIn(service)).toEqual({
       'listPets unknown_member tags': 2,
@@ -96,7 +96,7 @@ describe('a response that differs from the contract', () => {
       ['more than the default limit', {}, many(21), limit],
       ['the maximum', { limit: 100 }, many(100), {}],
       ['a filter', { status: 'sold' }, [sold], {}],
-      ['no animals', { limit: 1, status: 'sold' }, [], {}],
+      ['no pets', { limit: 1, status: 'sold' }, [], {}],
       ['another status', { status: 'sold' }, [sold, { ...rex, status: 'pending' }], filter],
       ['no status', { status: 'pending' }, [rex], filter],
       ['a null status', { status: 'sold' }, [sold, { ...rex, status: null }], filter],
@@ -108,7 +108,7 @@ describe('a response that differs from the contract', () => {
       expect(await driftsIn(service)).toEqual(drifts);
     });
 
-    it('is counted for another animal than the one asked for', async () => {
+    it('is counted for another pet than the one asked for', async () => {
       await using service = await start(rex);
       for (const id of ['1', '2']) await service.petStore.getPet(callWith(), id);
       expect(await driftsIn(service)).toEqual({ 'getPet other_id id': 1 });
@@ -118,7 +118,7 @@ describe('a response that differs from the contract', () => {
     });
   });
 
-  it('is an invalid response if a list has more than 100 animals', async () => {
+  it('is an invalid response if a list has more than 100 pets', async () => {
     await using service = await startService(many(101));
     await expect(service.list()).rejects.toThrow('expected at most 100 pets');
     expect(await driftsIn(service)).toEqual(limit);

@@ -315,7 +315,7 @@ const bodies = [
       ok('['.repeat(100_000) + ']'.repeat(100_000)),
       { query: listOrders },
     ],
-    ['more animals than fit on a page', ok(`[${Array(101).fill(pets.slice(1, -1))}]`)],
+    ['more pets than fit on a page', ok(`[${Array(101).fill(pets.slice(1, -1))}]`)],
     ['a million values', ok(`[${Array(1_000_000).fill('[]')}]`)],
     ['a long number, and a million values', ok(`[1234567890123456789${',0'.repeat(1_000_000)}]`)],
     ['invalid UTF-8', ok(Buffer.from('[{"id":1,"name":"R\xe9x","categoryId":2}]', 'latin1'))],

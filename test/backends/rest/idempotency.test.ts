@@ -55,7 +55,7 @@ describe('a write to a service that honours Idempotency-Key', () => {
     await using service = await start(once(first));
     expect(await service.add('Rex')).toMatchObject({ id: '1' });
     expect(await service.add('Tom', 'k')).toMatchObject({ id: '2' });
-    expect(service.animals).toHaveLength(2);
+    expect(service.pets).toHaveLength(2);
     const [one, oneAgain, two, twoAgain] = service.sent();
     expect(one).toMatch(/^"[\w-]{36}"$/);
     expect(two).toMatch(/^"[\w-]{43}"$/);
@@ -76,7 +76,7 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
     sent[0]?.destroy();
     expect(await second).toMatchObject({ id: '1' });
-    expect([service.animals.length, service.seen.length]).toEqual([1, 2]);
+    expect([service.pets.length, service.seen.length]).toEqual([1, 2]);
   });
 
   it.each([409, 422, 429, 401])('stays unknown if the repetition gets %i', async (code) => {
@@ -100,7 +100,7 @@ describe('a write to a service that honours Idempotency-Key', () => {
     const { length } = service.seen;
     expect(await service.add('Rex', 'k')).toMatchObject({ id: '1' });
     expect(service.seen).toHaveLength(length);
-    expect(service.animals).toHaveLength(1);
+    expect(service.pets).toHaveLength(1);
     expect(new Set(service.sent()).size).toBe(1);
   });
 
@@ -116,7 +116,7 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(await add('Rex', 'k')).toEqual(await first);
     const reused = { status: 422, writeOutcome: 'NOT_DONE' };
     expect(await fail((await service.open())('Tom', 'k'))).toMatchObject(reused);
-    expect(service.animals).toHaveLength(1);
+    expect(service.pets).toHaveLength(1);
   });
 
   it('is done once through every fault, with clients that repeat it and gateways that restart', async () => {
@@ -158,7 +158,7 @@ describe('a write to a service that honours Idempotency-Key', () => {
     };
     await Promise.all(Array.from({ length: 5 }, client));
     const counts = new Map<string, number>();
-    for (const { name } of service.animals) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const { name } of service.pets) counts.set(name, (counts.get(name) ?? 0) + 1);
     expect([...counts.values()].filter((count) => count !== 1)).toEqual([]);
     const done = [...outcomes].filter(
       ([, outcome]) => outcome !== 'UNKNOWN' && outcome !== 'NOT_DONE',
