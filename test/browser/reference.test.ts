@@ -41,7 +41,7 @@ browserTest(
       const group = page.locator('.opblock-tag-section', { has: heading });
       return (await group.locator('.opblock-summary-control').allInnerTexts()).map(oneLine);
     };
-    expect(await operationsOf('pets')).toEqual(
+    expect(await operationsOf('animals')).toEqual(
       expect.arrayContaining([
         'GET /pets List all pets',
         'POST /pets beta Add a pet',
@@ -57,7 +57,7 @@ browserTest(
     // Navigation groups have no operations, and are not listed.
     const tags = page.getByRole('navigation', { name: 'Tags' });
     expect((await tags.getByRole('listitem').allInnerTexts()).map(oneLine)).toEqual([
-      'pets List, add and fetch pets.',
+      'animals List, add and fetch pets.',
     ]);
     await tags.getByRole('link', { name: 'animals' }).click();
     await page.waitForURL('**/v1/docs#operations-tag-animals');

@@ -176,7 +176,7 @@ describe('the packed package', () => {
       // @ts-expect-error No such status.
       await gateway.execute(ListPetsDocument, { status: 'lost' });
       // @ts-expect-error No such field.
-      data?.pets;`,
+      data?.animals;`,
       },
     });
     expect(await tsc('7.0', ...strict, '--skipLibCheck', '--declaration', 'main.ts')).toBe('');
