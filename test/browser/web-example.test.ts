@@ -49,7 +49,6 @@ async function openPage(petStore?: PetStore) {
   stack.defer(() => server.close());
   const browser = stack.use(await openBrowser());
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  page.setDefaultTimeout(100_000);
   const problems: string[] = [];
   page.on('pageerror', ({ message }) => problems.push(message));
   await page.goto(server.resolvedUrls?.local[0] ?? '');

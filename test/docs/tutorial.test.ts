@@ -54,7 +54,6 @@ async function openPage(files: Readonly<Record<string, string>>, url: string) {
   stack.defer(() => server.close());
   await server.listen();
   const page = await stack.use(await openBrowser()).newPage();
-  page.setDefaultTimeout(100_000);
   await page.goto(server.resolvedUrls?.local[0] ?? '');
   const closing = stack.move();
   return {

@@ -31,6 +31,8 @@ export async function openBrowser(): Promise<IsolatedBrowser> {
   return {
     async newPage(options) {
       const page = await browser.newPage(options);
+      // It ends what hangs, and must not end what is slow on a busy machine.
+      page.setDefaultTimeout(100_000);
       pages.push(page);
       return page;
     },

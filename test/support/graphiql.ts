@@ -11,7 +11,6 @@ export async function openGraphiql(options: TestOptions = {}) {
   const service = await startGateway({ graphiql: true, demoKey: 'demo-key', ...options });
   const browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  page.setDefaultTimeout(100_000);
   const requestedUrls: string[] = [];
   const sent: string[] = [];
   const violations: string[] = [];

@@ -37,7 +37,6 @@ describe('docs/next.md as pasted into a new application', () => {
     await using server = await startNext(folder, 'start');
     await using browser = await openBrowser();
     const page = await browser.newPage();
-    page.setDefaultTimeout(60_000);
     const problems: string[] = [];
     page.on('pageerror', ({ message }) => problems.push(message));
     await page.goto(server.url);
