@@ -79,7 +79,7 @@ class Flight {
   readonly known = Promise.withResolvers<Partial<StoredWrite>>();
   /** What it did, if that is known, when it has ended. */
   readonly ended = Promise.withResolvers<FoundWrite>();
-  /** Whether another process has been seen to make it. */
+  /** Whether another process makes it. */
   isElsewhere = false;
 }
 
@@ -142,18 +142,24 @@ class RememberedWrites {
     const { length } = caller.calls;
     const result = send();
     const call = caller.calls[length];
-    const store = (write: FoundWrite, result = write) => {
+    const store = (write: FoundWrite) => {
       this.#store.end(name, write);
-      end(result);
+      end(write);
+    };
+    /** Ends a write that was not done: what is stored of an earlier attempt stays. */
+    const drop = (shared?: FoundWrite) => {
+      if (before === undefined) this.#store.end(name, undefined);
+      end(before ?? shared);
     };
     // One that has ended already was not sent.
-    if (call === undefined || call.outcome !== undefined) store(before);
+    if (call === undefined || call.outcome !== undefined) drop();
     else {
       call.onEnd = (outcome) => {
         const write = { fingerprint, result: encodeResult(outcome) };
-        if (outcomeOf(outcome) !== 'NOT_DONE') store(write);
+        const became = outcomeOf(outcome);
+        if (became === 'DONE' || (became === 'UNKNOWN' && before === undefined)) store(write);
         // Those that wait share a refusal of the service; a later one is a new attempt.
-        else store(before, before ?? (outcome instanceof ErrorResponse ? write : undefined));
+        else drop(outcome instanceof ErrorResponse ? write : undefined);
       };
     }
     return isUnknown ? result.catch(throwUnknown) : result;
@@ -165,10 +171,10 @@ class RememberedWrites {
       const begun = Promise.resolve(this.#store.begin(caller, name, fingerprint));
       const looked = flight.isElsewhere ? begun.catch(throwUnknown) : begun;
       const found = await untilDeadline(caller, () => flight.isElsewhere, looked);
+      flight.isElsewhere = found !== undefined;
       if (found === undefined || found.result !== undefined) return found;
       flight.known.resolve(found);
       requireSame(found, fingerprint);
-      flight.isElsewhere = true;
       await untilDeadline(caller, () => true, wait(pauseMs));
     }
   }
@@ -176,8 +182,8 @@ class RememberedWrites {
   /** Returns what a write did, or throws its error. A key that the service has not accepted makes a read first. */
   async #replay(caller: KeyedCaller, stored: StoredWrite, fingerprint: string): Promise<unknown> {
     requireSame(stored, fingerprint);
-    caller.isReplayed = true;
     const value = decodeResult(stored.result ?? '');
+    if (outcomeOf(value) !== 'NOT_DONE') caller.isReplayed = true;
     if (value instanceof Error) throw value;
     // A success that breaks the contract proves it, too.
     const check = (error: Error) => outcomeOf(error) === 'DONE' || throwUnknown(error);

@@ -35,8 +35,9 @@ return false`;
 /** Stores the result ARGV[2], also if the marker is lost, or without one forgets that its call began. */
 const end = `
 local found = redis.call('HMGET', KEYS[1], 'marker', 'result')
-if ARGV[2] ~= '' and (found[1] == ARGV[1] or found[2] or not found[1]) then
-  redis.call('HSET', KEYS[1], 'fingerprint', ARGV[3], 'result', ARGV[2])
+local isOwn = found[1] == ARGV[1] or (ARGV[1] == '' and found[2])
+if ARGV[2] ~= '' and (isOwn or not (found[1] or found[2])) then
+  redis.call('HSET', KEYS[1], 'marker', '', 'fingerprint', ARGV[3], 'result', ARGV[2])
   redis.call('PEXPIRE', KEYS[1], 86400000)
 elseif found[1] == ARGV[1] and not found[2] then
   redis.call('DEL', KEYS[1])

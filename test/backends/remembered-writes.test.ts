@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
-import { rememberWrites } from '../../src/backends/remembered-writes.ts';
+import {
+  notStored,
+  rememberWrites,
+  type WriteStore,
+} from '../../src/backends/remembered-writes.ts';
 import { openWriteMemory } from '../../src/backends/write-memory.ts';
 import { decodeResult, encodeResult } from '../../src/backends/write-result.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -157,15 +161,45 @@ describe('a write with a key', () => {
 
   it('is refused once for all that wait for it', async () => {
     await using service = await startHolding();
-    const all = Array.from({ length: 20 }, () => fail(service.add('k')));
+    const callers = Array.from({ length: 20 }, () => callWith());
+    const all = callers.map((caller) => fail(service.add('k', caller)));
     sendJson(await service.next(), 400, '{"code":"x","message":"No.","status":400}');
     for (const error of await Promise.all(all)) {
       expect(error).toMatchObject({ status: 400, message: 'No.', writeOutcome: 'NOT_DONE' });
     }
     expect(service.calls()).toBe(1);
+    // Nothing was done before.
+    expect(callers.filter(({ isReplayed }) => isReplayed)).toEqual([]);
     const later = service.add('k');
     added(await service.next());
     expect(await later).toMatchObject({ id: '1' });
+  });
+
+  it('is not done if it was not elsewhere, and neither here when the store fails', async () => {
+    const found = [{ fingerprint: '' }, undefined];
+    const store: WriteStore = {
+      begin(_caller, _name, fingerprint) {
+        if (found.length === 0) return Promise.reject(notStored('No store.'));
+        const next = found.shift();
+        return next && { ...next, fingerprint };
+      },
+      end() {},
+      async [Symbol.asyncDispose]() {},
+    };
+    const { promise: isBegun, resolve } = Promise.withResolvers<void>();
+    const rest = openRest('http://127.0.0.1:1');
+    const createPet: typeof rest.createPet = (...call) => {
+      resolve();
+      return rest.createPet(...call);
+    };
+    await using petStore = rememberWrites({ ...rest, createPet }, store, false);
+    const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', rex);
+    const add = () => fail(petStore.createPet(callWith(), rex, write));
+    const [first, second] = [add(), add()];
+    await isBegun;
+    for (const made of [first, second, add()]) {
+      expect(await made).toMatchObject({ writeOutcome: 'NOT_DONE' });
+    }
   });
 
   it('is refused with other parameters, in flight and afterwards', async () => {

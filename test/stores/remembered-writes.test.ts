@@ -3,6 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
+import type { WriteStore } from '../../src/backends/remembered-writes.ts';
+import { openWriteRedis } from '../../src/backends/write-redis.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
 import { callWith, openKeys } from '../support/gateway.ts';
@@ -383,6 +385,34 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const late = callWith();
     late.setDeadline(5000);
     expect(await other.add('k', late)).toEqual(await made);
+  });
+
+  it('keeps its newest result if an older one is stored again because the reply was lost', async () => {
+    await using redis = await startRedis();
+    await using proxy = await startRedisProxy(redis.url);
+    await using first = await openWriteRedis(proxy.url, 2000, openTelemetry());
+    await using second = await openWriteRedis(redis.url, 2000, openTelemetry());
+    const begin = (store: WriteStore, name = 'k') => store.begin(callWith(), name, 'same');
+    const unknown = { fingerprint: 'same', result: '"unknown"' };
+    const done = { fingerprint: 'same', result: '"done"' };
+    // Redis knows the scripts then.
+    await begin(first, 'before');
+    first.end('before', done);
+    await vi.waitFor(async () => expect(await begin(second, 'before')).toEqual(done), until);
+    expect(await begin(first)).toBeUndefined();
+    const { pass } = proxy;
+    let isRepeated = false;
+    proxy.pass = (_, client) => client.destroy();
+    first.end('k', unknown);
+    await vi.waitFor(async () => expect(await begin(second)).toEqual(unknown), until);
+    second.end('k', done);
+    await vi.waitFor(async () => expect(await begin(second)).toEqual(done), until);
+    proxy.pass = (chunk, client) => {
+      isRepeated ||= /^(?:\$-1|_)\r\n/.test(String(chunk));
+      return pass(chunk, client);
+    };
+    await vi.waitFor(() => expect(isRepeated).toBe(true), until);
+    expect(await begin(second)).toEqual(done);
   });
 
   it('is stored under a hash for 24 hours', async () => {

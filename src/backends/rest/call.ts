@@ -176,12 +176,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     } else this.#finish(outcome);
   }
 
-  /** Sends a safe call again later, if the limit on retries and those who wait, if any, allow it. */
+  /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
     const pauseMs = pauseMsBefore(outcome);
     const deadlines = this.waiters.map(({ caller }) => caller.deadlineAt);
-    const awaitedUntil = deadlines.length > 0 ? Math.max(...deadlines) : this.deadlineAt;
-    const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, awaitedUntil);
+    // Repetitions of a write may wait longer than its caller.
+    if (this.details.request.mayBeRepeated) deadlines.push(this.deadlineAt);
+    const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, Math.max(...deadlines));
     const { retries } = this.details.service.origin;
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
     this.#response?.release();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openPetStore } from '../../../src/backends/open.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { writeKeyOf } from '../../../src/contract/idempotency.ts';
+import type { Scope } from '../../../src/request/scope.ts';
 import { callWith, openKeys } from '../../support/gateway.ts';
 import { type Handling, startIdempotentService } from '../../support/idempotent-service.ts';
 import { quiet } from '../../support/log.ts';
@@ -65,18 +66,36 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(off.sent()).toEqual([undefined]);
   });
 
-  it('is repeated by the gateway for those who still wait when its first caller was late', async () => {
+  it.each<[string, (first: Scope) => void]>([
+    ['was late', (first) => first.cancel('deadline')],
+    ['will be late soon', (first) => first.setDeadline(performance.now() - first.startedAt + 20)],
+  ])('is repeated by the gateway for those who still wait when its first caller %s', async (_, end) => {
     const sent: ServerResponse[] = [];
     await using service = await start(once({ respond: (response) => sent.push(response) }));
     const late = callWith();
     const first = fail(service.add('Rex', 'k', late));
     const second = service.add('Rex', 'k');
     await expect.poll(() => sent.length).toBe(1);
+    end(late);
+    sendJson((sent[0] as ServerResponse).setHeader('retry-after', '1'), 503, '{}');
+    expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(await second).toMatchObject({ id: '1' });
+    expect([service.pets.length, service.seen.length]).toEqual([1, 2]);
+  });
+
+  it('is not repeated if its caller was late and nobody else can wait for it', async () => {
+    const sent: ServerResponse[] = [];
+    await using service = await start(once({ respond: (response) => sent.push(response) }));
+    const late = callWith();
+    const first = fail(service.add('Rex', undefined, late));
+    await expect.poll(() => sent.length).toBe(1);
+    const { promise: ended, resolve } = Promise.withResolvers<unknown>();
+    Object.assign(late.calls[0] ?? {}, { onEnd: resolve });
     late.cancel('deadline');
     expect(await first).toMatchObject({ writeOutcome: 'UNKNOWN' });
     sent[0]?.destroy();
-    expect(await second).toMatchObject({ id: '1' });
-    expect([service.pets.length, service.seen.length]).toEqual([1, 2]);
+    expect(await ended).toBeInstanceOf(Error);
+    expect(service.seen).toHaveLength(1);
   });
 
   it.each([409, 422, 429, 401])('stays unknown if the repetition gets %i', async (code) => {
