@@ -163,6 +163,16 @@ const Pair = parse(
 const named = (name: string) => ({ name, categoryId: '1' });
 const quick = { baseDelayMs: 1 };
 
+/** Begins a response in parts, and returns what adds one. */
+function beginParts(response: ServerResponse) {
+  const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
+  response.writeHead(200, { 'content-type': type });
+  return (result: object, written?: () => void) => {
+    const json = JSON.stringify(result);
+    response.write(`\r\n---\r\nContent-Type: application/json\r\n\r\n${json}\r\n---`, written);
+  };
+}
+
 describe.each(retryingClients)('retrying with %s', (name, create) => {
   it('does no write twice, whatever becomes of it', { timeout: 120_000 }, async () => {
     await using service = await startService();
@@ -250,12 +260,7 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     await using gateway = await startUpstream((_, response) => {
       const error = { message: 'Busy.', path: ['available'], extensions: { code: 'OVERLOADED' } };
       const data = { __typename: 'Query', available: null };
-      const part = (result: object) =>
-        response.write(
-          `\r\n---\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(result)}\r\n---`,
-        );
-      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
-      response.writeHead(200, { 'content-type': type });
+      const part = beginParts(response);
       part({ data, errors: [error], hasNext: true });
       const incremental = [{ data: { orders: [] }, path: [] }];
       for (let parts = 0; parts < 3; parts++) part({ incremental, hasNext: true });
@@ -271,11 +276,8 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
 
   it('does not repeat a read that is cut off after its first part', async () => {
     await using gateway = await startUpstream((_, response) => {
-      const type = 'multipart/mixed; boundary="-"; deferSpec=20220824';
-      const first = JSON.stringify({ data: { __typename: 'Query', pets: [] }, hasNext: true });
-      response.writeHead(200, { 'content-type': type });
-      const part = `\r\n---\r\nContent-Type: application/json\r\n\r\n${first}\r\n---`;
-      response.write(part, () => setImmediate(() => response.destroy()));
+      const first = { data: { __typename: 'Query', pets: [] }, hasNext: true };
+      beginParts(response)(first, () => setImmediate(() => response.destroy()));
     });
     const send = create(gateway.url, quick);
     await send(DeferredStorefrontDocument).catch(() => {});
@@ -331,5 +333,22 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     });
     await create(proxy.url, quick)(ListPetsDocument).catch(() => {});
     expect(proxy.seen).toHaveLength(3);
+  });
+});
+
+describe('retrying with urql', () => {
+  it.each([
+    'query',
+    'mutation',
+  ] as const)('leaves the result of a repeated %s without a cycle', async (kind) => {
+    await using gateway = await startUpstream((_, response) => {
+      const code = gateway.seen.length === 1 ? 'UPSTREAM_TIMEOUT' : 'BAD_USER_INPUT';
+      sendJson(response, 200, `{"errors":[{"message":"No.","extensions":{"code":"${code}"}}]}`);
+    });
+    const exchanges = [createRetryExchange(quick), fetchExchange];
+    const client = new Client({ url: gateway.url, exchanges });
+    const { operation } = await client[kind](parse(`${kind} { a }`), {}).toPromise();
+    expect(gateway.seen).toHaveLength(2);
+    expect(JSON.parse(JSON.stringify(operation))).toHaveProperty('kind', kind);
   });
 });

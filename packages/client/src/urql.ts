@@ -1,5 +1,5 @@
 /** Retrying with urql. */
-import { type Exchange, makeOperation, type Operation, type OperationResult } from '@urql/core';
+import { type Exchange, makeOperation, type Operation } from '@urql/core';
 import {
   filter,
   fromArray,
@@ -26,13 +26,12 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
       const first = pipe(
         operations,
         map((operation) =>
-          withRetry(operation.kind === 'mutation' ? withKey(operation) : operation, 1),
+          withRetry(operation.kind === 'mutation' ? withKey(operation) : operation, { attempt: 1 }),
         ),
       );
       const repeated = pipe(
         failed,
         mergeMap((operation) => {
-          const { attempt, delayMs, last } = operation.context['retry'];
           // Ends when the operation is torn down, or the query is sent anew.
           const replaced = filter(
             ({ kind, key }: Operation) => kind !== 'mutation' && key === operation.key,
@@ -41,9 +40,9 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
           const ended = operation.kind === 'query' ? [makeOperation('teardown', operation)] : [];
           return pipe(
             // Unlike that of `delay`, its timer ends with it.
-            interval(delayMs),
+            interval(operation.context['retry'].delayMs),
             take(1),
-            mergeMap(() => fromArray([...ended, withRetry(operation, attempt + 1, last)])),
+            mergeMap(() => fromArray([...ended, operation])),
             takeUntil(replaced(operations)),
           );
         }),
@@ -51,20 +50,21 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
       return pipe(
         merge([first, repeated]),
         forward,
-        filter((result) => {
+        map((result) => {
           const { operation, data, error, hasNext } = result;
-          const { retry } = operation.context;
+          const { kind, context } = operation;
+          const { retry } = context;
           // A further part of an attempt that is repeated.
-          if (retry.delayMs !== undefined) return false;
+          if (retry.isRepeated) return undefined;
           const networkError = error?.networkError;
           const { ok = true, status } = error?.response ?? {};
           const response = { data, errors: error?.graphQLErrors };
-          // A later refusal does not say what became of an attempt.
-          if (operation.kind !== 'mutation' || !isRefused(response)) retry.last = result;
-          retry.delayMs = retryDelay(
+          // A refusal does not say what became of an earlier attempt.
+          const last = isRefused(response) ? retry.last : result;
+          const delayMs = retryDelay(
             {
-              kind: operation.kind === 'query' ? 'query' : 'mutation',
-              hasIdempotencyKey: operation.kind === 'mutation',
+              kind: kind === 'query' ? 'query' : 'mutation',
+              hasIdempotencyKey: kind === 'mutation',
               attempt: retry.attempt,
               ...(networkError
                 ? // A response that was cut off is `ok`.
@@ -73,18 +73,22 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
             },
             options,
           );
-          if (retry.delayMs !== undefined) repeat(operation);
+          if (delayMs !== undefined) {
+            retry.isRepeated = true;
+            const kept = kind === 'mutation' ? last : undefined;
+            repeat(withRetry(operation, { attempt: retry.attempt + 1, delayMs, last: kept }));
+            return undefined;
+          }
           // The parts that follow belong to a result that was passed on.
-          else if (hasNext) retry.attempt = Number.POSITIVE_INFINITY;
-          return retry.delayMs === undefined;
+          if (hasNext) retry.attempt = Number.POSITIVE_INFINITY;
+          return last ?? result;
         }),
-        map((result) => result.operation.context['retry'].last ?? result),
+        filter((result) => result !== undefined),
       );
     };
 }
 
-function withRetry(operation: Operation, attempt: number, last?: OperationResult): Operation {
-  const retry = { attempt, last };
+function withRetry(operation: Operation, retry: object): Operation {
   return makeOperation(operation.kind, operation, { ...operation.context, retry });
 }
 
