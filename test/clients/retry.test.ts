@@ -326,6 +326,25 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     else expect(report).toEqual({});
   });
 
+  it.skipIf(name === 'fetch')(
+    'reports a mutation that was unknown before its last part',
+    async () => {
+      await using gateway = await startUpstream((_, response) => {
+        if (gateway.seen.length > 1) return sendJson(response, 200, refused);
+        const { errors } = JSON.parse(failed('UPSTREAM_TIMEOUT', 'UNKNOWN'));
+        const part = beginParts(response);
+        part({ ...half, errors, hasNext: true });
+        part({ incremental: [{ data: { name: 'Rex' }, path: ['first'] }], hasNext: false });
+        response.end('--');
+      });
+      const text = 'mutation { first: addPet { id ... @defer { name } } second: addPet { id } }';
+      const { data, errors } = await create(gateway.url, quick)(parse(text));
+      expect(gateway.seen).toHaveLength(3);
+      expect(errors).toMatchObject([{ extensions: { outcome: 'UNKNOWN' } }]);
+      expect(data).toMatchObject(half.data);
+    },
+  );
+
   it('repeats a read whose response is cut off', async () => {
     await using proxy = await startUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });

@@ -28,7 +28,9 @@ export function createRetryLink(options?: RetryOptions): ApolloLink {
     }).pipe(
       map((response) => {
         delayMs = delayAfter({ response });
-        if (kind !== 'mutation' || !isRefused(response)) end = () => response;
+        // The further parts of an attempt that is repeated are dropped.
+        const kept = delayMs === undefined ? response : { ...response, hasNext: false };
+        if (kind !== 'mutation' || !isRefused(response)) end = () => kept;
         if (delayMs !== undefined) throw response;
         // The parts that follow belong to a result that was passed on.
         attempt = Number.POSITIVE_INFINITY;

@@ -75,7 +75,8 @@ export function createRetryExchange(options?: RetryOptions): Exchange {
           );
           if (delayMs !== undefined) {
             retry.isRepeated = true;
-            const kept = kind === 'mutation' ? last : undefined;
+            // Its further parts are dropped.
+            const kept = kind === 'mutation' && last ? { ...last, hasNext: false } : undefined;
             repeat(withRetry(operation, { attempt: retry.attempt + 1, delayMs, last: kept }));
             return undefined;
           }
