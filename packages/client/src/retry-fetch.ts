@@ -6,8 +6,8 @@ export interface RetryFetchOptions extends RetryOptions {
   /**
    * The time for an operation, its attempts and delays together, in milliseconds. The gateway ends its
    * calls then, and the fields that are late fail with `UPSTREAM_TIMEOUT`. At most its `UPSTREAM_TIMEOUT_MS`.
-   * If there is no response a second later, or JSON or parts are not complete, it rejects with a
-   * `TimeoutError`. The response to a body that is not text only has to begin.
+   * If there is no response a second later, or JSON, parts or an error are not complete, it rejects with
+   * a `TimeoutError`. The response to a body that is not text only has to begin.
    */
   readonly timeoutMs?: number;
 }
@@ -36,10 +36,7 @@ export function createRetryFetch(
       const sent = send(input, timed);
       if (kind === undefined) return sent.finally(end);
       const ended = await read(sent, end);
-      if (kind === 'query' || !isRefused(ended.response)) {
-        await last?.then(({ body }) => body?.cancel()).catch(() => {});
-        last = sent;
-      }
+      if (kind === 'query' || !isRefused(ended.response)) last = sent;
       const delayMs = retryDelay(
         { kind, hasIdempotencyKey: true, attempt, signal, ...ended },
         options,
@@ -113,13 +110,18 @@ function kindOf(...[input, init]: Parameters<typeof fetch>): Attempt['kind'] | u
   }
 }
 
-/** Reads a copy of a JSON response, and calls `end` for every one that is not in parts. */
+/**
+ * Reads a copy of a response that is JSON, or may be repeated: an unread body would hold its connection.
+ * Calls `end` for every response that is not in parts.
+ */
 async function read(sent: Promise<Response>, end: () => void): Promise<Partial<Attempt>> {
   try {
     const response = await sent;
     const type = response.headers.get('content-type') ?? '';
-    const body = /json/.test(type) ? await response.clone().json() : undefined;
+    const isJson = /json/.test(type);
+    const text = isJson || !response.ok ? await response.clone().text() : '';
     if (!/^multipart|event-stream/.test(type)) end();
+    const body = isJson ? JSON.parse(text) : undefined;
     return body?.data || body?.errors ? { response: body } : { status: response.status };
   } catch (networkError) {
     end();

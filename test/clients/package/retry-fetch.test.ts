@@ -1,4 +1,4 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { print } from 'graphql';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import {
 } from '../../../packages/client/src/index.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 
-const extensions = { code: 'OVERLOADED', retryAfterMs: 0 };
+const extensions = { code: 'OVERLOADED', outcome: 'NOT_DONE', retryAfterMs: 0 };
 const busy = JSON.stringify({ errors: [{ message: 'Busy.', extensions }] });
 const send = createRetryFetch({ baseDelayMs: 1 });
 const post = (body: BodyInit) => ({ method: 'POST', body, duplex: 'half' });
@@ -87,6 +87,7 @@ describe('createRetryFetch', () => {
     ['that does not respond to bytes', new TextEncoder().encode(add), () => {}],
     ['whose JSON never ends', list, (response) => response.writeHead(200, head).write('{')],
     ['whose parts never end', list, (response) => response.writeHead(200, parts).write('---')],
+    ['whose error never ends', add, (response) => response.writeHead(502).write('<p>')],
   ])('rejects a second after the deadline for a gateway %s', async (_, body, respond) => {
     await using gateway = await startUpstream((_, response) => respond(response));
     const caller = new AbortController();
@@ -142,6 +143,24 @@ describe('createRetryFetch', () => {
     expect((await reader?.read())?.value).toBe('---');
     end();
     expect((await reader?.read())?.value).toBe('--');
+  });
+
+  it.each([
+    ['a query', list, 503],
+    ['a mutation', add, 502],
+  ])('takes the page of a proxy off its connection before it repeats %s', async (_, body, status) => {
+    const page = 'x'.repeat(20_000_000);
+    let taken: Promise<unknown> | undefined;
+    await using gateway = await startUpstream((_, response) => {
+      taken?.then(() => sendJson(response, 503, busy));
+      if (taken) return;
+      taken = once(response, 'close');
+      response.writeHead(502, { 'content-type': 'text/html' }).end(page);
+    });
+    const response = await send(gateway.url, post(body));
+    expect(response.status).toBe(status);
+    expect((await response.text()) === (status === 502 ? page : busy)).toBe(true);
+    expect(gateway.seen).toHaveLength(3);
   });
 
   it('rejects when no attempt reaches the gateway', async () => {
