@@ -309,19 +309,19 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
   const half = { data: { first: { __typename: 'Pet', id: '1' }, second: null } };
   it.each<[string, string, string | undefined, object | undefined]>([
     ['is lost', '', undefined, undefined],
-    ['is unknown', failed('UPSTREAM_TIMEOUT', 'UNKNOWN'), 'UNKNOWN', { first: null }],
-    ['is half done', failed('RATE_LIMITED', 'NOT_DONE', half), 'NOT_DONE', half.data],
-    ['is refused', refused, 'NOT_DONE', { first: null }],
-  ])('reports a mutation of which the first attempt %s, and the others are refused', async (_, first, outcome, data) => {
+    ['is unknown', failed('UPSTREAM_TIMEOUT', 'UNKNOWN'), 'UPSTREAM_TIMEOUT', { first: null }],
+    ['is half done', failed('RATE_LIMITED', 'NOT_DONE', half), 'RATE_LIMITED', half.data],
+    ['is refused', refused, 'FORBIDDEN', { first: null }],
+  ])('reports a mutation of which the first attempt %s, and the others are refused', async (_, first, code, data) => {
     await using proxy = await startUpstream((_, response) => {
-      const text = proxy.seen.length === 1 ? first : refused;
+      const text = [first, refused][proxy.seen.length - 1] ?? failed('FORBIDDEN', 'NOT_DONE');
       if (text === '') response.destroy();
       else sendJson(response, 200, text);
     });
     const both = { first: named('Rex'), second: named('Tom') };
     const report: Reported = await create(proxy.url, quick)(Pair, both).catch(() => ({}));
     expect(proxy.seen).toHaveLength(3);
-    expect(report.errors?.map(({ extensions }) => extensions?.['outcome'])[0]).toBe(outcome);
+    expect(report.errors?.map(({ extensions }) => extensions?.['code'])[0]).toBe(code);
     if (data) expect(report.data).toMatchObject(data);
     else expect(report).toEqual({});
   });

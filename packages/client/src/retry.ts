@@ -1,4 +1,4 @@
-import { isGatewayError } from './errors.ts';
+import { type GatewayError, isGatewayError } from './errors.ts';
 
 /** When and how often a failed operation is repeated. */
 export interface RetryOptions {
@@ -57,7 +57,7 @@ export function retryDelay(
         (response === undefined &&
           [undefined, 502, 503, 504].includes(status) &&
           !isAborted(networkError))
-      : isRefused(response);
+      : failures.length === errors.length && isRefused(response);
   if (!isRepeatable) return undefined;
   const waits = failures.map(({ extensions }) => Number(extensions.retryAfterMs) || 0);
   const retryAfterMs = Math.max(0, ...waits);
@@ -71,11 +71,11 @@ function isAborted(networkError: unknown): boolean {
   return /^(?:Abort|Timeout)Error$/.test((networkError as Error | undefined)?.name ?? '');
 }
 
-/** Whether every field of a mutation failed with a transient error, and nothing was done. */
+/** Whether every field of a mutation failed, with whatever code, and was not done by this attempt. */
 export function isRefused(response: Attempt['response'] | undefined): boolean {
   const errors: unknown[] = Array.isArray(response?.errors) ? response.errors : [];
   const isNotDone = (error: unknown) =>
-    isGatewayError(error, ...transient) && error.extensions.outcome === 'NOT_DONE';
+    (error as Partial<GatewayError> | null)?.extensions?.outcome === 'NOT_DONE';
   // The value of `__typename` is no result.
   const isNoResult = (value: unknown) => value === null || value === 'Mutation';
   const results = Object.values(response?.data ?? {});
