@@ -110,7 +110,10 @@ function fetcher(params, { headers: tabHeaders } = {}) {
       const stop = () => {
         if (hasEnded) return;
         controller.abort();
-        const isWrite = operationsOf(params.query).some(({ kind }) => kind === 'mutation');
+        const { query, operationName } = params;
+        const isWrite = operationsOf(query).some(
+          ({ kind, name }) => kind === 'mutation' && (!operationName || name === operationName),
+        );
         const write = isWrite ? ' The mutation may have been carried out.' : '';
         reportOutcome(tab, { line: `Stopped.${write}` });
         end('complete');
