@@ -149,7 +149,8 @@ async function write(
         outcome = errors[0].extensions.outcome;
       }
     } catch {}
-    await wait(Math.random() * Math.min(50 * 2 ** attempt, 8000));
+    // Ten attempts outlast the restart of a gateway on a busy machine.
+    await wait((0.5 + Math.random() / 2) * Math.min(50 * 2 ** attempt, 5000));
   }
   return outcome;
 }
