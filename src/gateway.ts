@@ -78,10 +78,21 @@ export async function openApp(options: AppOptions & ResourceOptions) {
  * in another server, the app has no health checks, and `handle` serves GraphQL at every path.
  */
 export function createApp(options: AppOptions, resources: AppResources) {
-  const { environment, explain, introspection, rateLimit, isDraining } = options;
+  const { environment, admission, explain, introspection, rateLimit, isDraining } = options;
+  const { forwardHeaders, maxTimeoutMs } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const execute = createExecute({ ...options, ...resources, telemetry });
+  const execute = createExecute({
+    schema: options.schema,
+    plugins: options.plugins,
+    operationLimits: options.operationLimits,
+    introspection,
+    explain,
+    rateLimit,
+    telemetry,
+    petStore,
+    persistedDocuments,
+  });
   const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
   const graphiql = hasGraphiql
     ? createGraphiql({
@@ -96,19 +107,25 @@ export function createApp(options: AppOptions, resources: AppResources) {
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
   const handle = createRouter({
-    ...options,
+    corsOrigins: options.corsOrigins,
+    compression: options.compression,
+    onlyLoopbackHosts: options.onlyLoopbackHosts,
+    forwardHeaders,
+    admission,
+    rateLimit,
     telemetry,
     streams,
     health,
-    graphql: createGraphqlHandler({ ...options, execute, graphiql }),
+    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql }),
     v1: options.createV1?.({ petStore, rateLimit, demoKey, graphiql: hasGraphiql }),
     mounted: isDraining === undefined,
   });
   const requests = openRequests(environment);
+  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs };
   return {
     ...requests,
     handle,
-    execute: createLocalExecute({ ...options, ...requests, execute }),
+    execute: createLocalExecute(local),
     health,
     checkReady,
     disposePlugins: () => execute[Symbol.asyncDispose](),

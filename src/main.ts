@@ -1,14 +1,14 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
-import { exitOnClosedPipe, fail } from './cli/exit.ts';
+import { exitOnFailedOutput, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom, migrateTo } from './cli/transfer.ts';
 import { describeGroups, describeVariables } from './config/describe.ts';
 import { documentedVariables } from './config/variables.ts';
 
-process.stdout.on('error', exitOnClosedPipe);
+process.stdout.on('error', exitOnFailedOutput);
 
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')

@@ -116,7 +116,8 @@ class RememberedWrites {
     send: () => Promise<unknown>,
     isElsewhere: boolean,
   ) {
-    const flight = Object.assign(new Flight(), { isElsewhere });
+    const flight = new Flight();
+    flight.isElsewhere = isElsewhere;
     this.#flights.set(name, flight);
     const end = (write: FoundWrite) => {
       this.#flights.delete(name);

@@ -18,7 +18,7 @@ function describe({ message, errno, path, cause }: NodeJS.ErrnoException): strin
 }
 
 /** Exits when standard output cannot be written: with 0 if the reader of a pipe closed it, as `head` does. */
-export function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
+export function exitOnFailedOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0);
   fail({}, Object.assign(error, { path: 'standard output' }));
 }

@@ -23,7 +23,7 @@ import { createV1 } from '../v1/routes.ts';
 import type { RunningGateway } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { commandLine } from './command-line.ts';
-import { exitOnClosedPipe } from './exit.ts';
+import { exitOnFailedOutput } from './exit.ts';
 import { createReload, reloadOnHangup } from './reload.ts';
 import { formatTable } from './table.ts';
 
@@ -99,7 +99,7 @@ function onSignals(env: Environment, first: () => void, again: () => void): void
 
 /** Prints the banner last, because a supervisor may send a signal as soon as it sees it. */
 function printBanner(text: string, log: Log): void {
-  process.stdout.off('error', exitOnClosedPipe).on('error', (err) => {
+  process.stdout.off('error', exitOnFailedOutput).on('error', (err) => {
     log.warn({ err }, 'could not write the banner to standard output');
   });
   process.stdout.write(`${text}\n`);

@@ -44,7 +44,7 @@ export class PetStoreCalls {
   readonly #caller: OperationCaller;
   readonly #petStore: PetStore;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
-  #writes: readonly ResponseKey[] = [];
+  #writes: readonly ResponseKey[] | undefined;
   /** Whether reads of the operation may be equal, which then are one call. */
   hasEqualReads = true;
   readonly explained: ExplainedCalls | undefined;
@@ -109,8 +109,9 @@ export class PetStoreCalls {
 
   /** Counts writes of one field, and equal ones to another path: each is a write of its own. */
   #keyOf(field: ResponseKey, { id, parameters }: OneCall) {
-    const before = this.#writes.filter((other) => other === field).length;
-    this.#writes = [...this.#writes, field];
+    const writes = this.#writes ?? [];
+    const before = writes.filter((other) => other === field).length;
+    this.#writes = [...writes, field];
     return writeKeyOf(this.#caller, before ? `${field} ${before}` : field, id, parameters);
   }
 

@@ -99,7 +99,7 @@ export class RequestBody {
       });
   }
 
-  /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to. */
+  /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to, too. */
   decode(header: string): void {
     if (this.error !== undefined || this.size === 0) return;
     const body = this.read();

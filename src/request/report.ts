@@ -2,7 +2,6 @@ import type { Caller, ServiceCall } from '../contract/pet-store.ts';
 import type { RequestHead } from '../http/http-message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { ResultExtensions } from '../yoga/local-caller.ts';
 import type { ClientName } from './client-name.ts';
 import type { Scope } from './scope.ts';
 
@@ -12,6 +11,13 @@ export interface OperationLabel {
   readonly name: string | undefined;
   /** Both, as the log shows them. */
   readonly title: string;
+}
+
+/** A call of a field, as `extensions.calls` lists it. */
+interface ExplainedCall extends Pick<ServiceCall, 'operation' | 'status'> {
+  readonly durationMs: number;
+  readonly shared: boolean;
+  readonly builtin?: true;
 }
 
 /** What is reported of a request, besides its calls. Each part of the gateway sets what it knows. */
@@ -33,7 +39,7 @@ export class Report {
   /** The time to the first part of a response in parts, in milliseconds. */
   firstPartMs: number | undefined;
   /** The calls that have ended, if the request asks for them. */
-  explained: { list(): NonNullable<ResultExtensions['calls']> } | undefined;
+  explained: { list(): readonly ExplainedCall[] } | undefined;
   /** Where its document is from, if that is reported. */
   documentSource: 'manifest' | 'sent' | undefined;
   /** The application that sent it, from the headers. */

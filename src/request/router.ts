@@ -11,17 +11,17 @@ import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import { graphqlErrorResponse } from '../yoga/error-response.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
-import type { OperationOptions } from '../yoga/server.ts';
 import type { Admission } from './admission.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 import { setIdempotencyKey } from './idempotency-key.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 
 /** The handlers of each path, and what applies to all paths. */
-export interface RouterOptions
-  extends Pick<RequestEnvironment, 'streams' | 'telemetry'>,
-    Pick<OperationOptions, 'rateLimit'> {
+export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
   readonly admission: Admission;
+  /** The rate of the calls of each key; undefined for any number. */
+  readonly rateLimit: RateLimit | undefined;
   readonly graphql: GraphqlHandler;
   /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
   readonly health: Health | undefined;

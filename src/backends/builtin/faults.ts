@@ -62,7 +62,7 @@ function codeOf(error: unknown): string {
   return code === 'ERR_SQLITE_ERROR' ? `SQLITE_${result & 0xff}` : code || message;
 }
 
-/** Whether a statement failed without effect because of another session, as of its lock. */
+/** Whether a statement failed without effect because of another session, such as for its lock. */
 export function isLocked(error: unknown): boolean {
   return /^(?:SQLITE_[56]|55P03|40001|40P01)$/.test(codeOf(error));
 }
