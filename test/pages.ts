@@ -42,10 +42,21 @@ export function findUnlinked(texts: ReadonlyMap<string, string>): string[] {
     .map((page) => `No page links to ${page}: add it to docs/README.md.`);
 }
 
+/** Returns a sentence for each of the two first commands that the section "Start" of README.md lacks. */
+export function findLostCommands(readme: string): string[] {
+  const start = /^## Start\n(.*?)^## /ms.exec(readme)?.[1] ?? '';
+  return ['npm ci && npm start', 'npm ci && npm test']
+    .filter((command) => !start.split('\n').includes(command))
+    .map((command) => `README.md: the section "Start" lacks a block with "${command}".`);
+}
+
 if (import.meta.main) {
-  const unlinked = findUnlinked(new Map(pages.map((page) => [page, readPage(page)])));
-  if (unlinked.length > 0) {
-    process.stderr.write(`${unlinked.join('\n')}\n`);
+  const faults = [
+    ...findUnlinked(new Map(pages.map((page) => [page, readPage(page)]))),
+    ...findLostCommands(readPage('README.md')),
+  ];
+  if (faults.length > 0) {
+    process.stderr.write(`${faults.join('\n')}\n`);
     process.exitCode = 1;
   }
 }
