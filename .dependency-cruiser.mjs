@@ -63,7 +63,7 @@ const packages = {
   '@pothos/core': '^src/graphql/',
   dataloader: '^src/graphql/context\\.ts$',
   kysely: '^src/backends/builtin/',
-  'lru-cache': '^src/yoga/(?:use-)?(?:persisted|prepared)-documents\\.ts$',
+  'lru-cache': '^src/yoga/(?:persisted|prepared)-documents\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
   leven: '^src/(?:config/environment|graphql/invalid-input)\\.ts$',

@@ -6,6 +6,7 @@ import { openRequests } from './request/gateway-request.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
+import type { OperationOptions } from './yoga/execute.ts';
 import { createExecute } from './yoga/execute.ts';
 import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
 import type { HostAdditions } from './yoga/host-additions.ts';
@@ -15,7 +16,6 @@ import {
   type PersistedDocuments,
   type PersistedDocumentsOptions,
 } from './yoga/persisted-documents.ts';
-import type { OperationOptions } from './yoga/server.ts';
 
 /** The settings of an app, and what it receives from the process or server that it runs in. */
 export interface AppOptions

@@ -11,6 +11,8 @@ export interface OperationLabel {
   readonly name: string | undefined;
   /** Both, as the log shows them. */
   readonly title: string;
+  /** Its deprecated fields. They are counted if a field needed the key. */
+  readonly deprecations: readonly { readonly field: string }[];
 }
 
 /** A call of a field, as `extensions.calls` lists it. */
@@ -32,8 +34,6 @@ export class Report {
   route: string | undefined;
   /** The codes of the errors in the result, one per error. */
   codes: string[] = [];
-  /** The deprecated fields of the operation. They are counted if a field needed the key. */
-  deprecatedFields: readonly string[] = [];
   /** The origin of a preflight request that was refused. */
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts, in milliseconds. */
@@ -117,9 +117,10 @@ function measureRequest(
     const exemplarLabels = { request_id: requestId, trace_id: trace?.traceId ?? '' };
     metrics.errors.inc({ labels: { code }, value: 1, exemplarLabels });
   }
-  if (!usedKey || report.deprecatedFields.length === 0) return;
+  const { deprecations = [] } = report.operation ?? {};
+  if (!usedKey || deprecations.length === 0) return;
   const client = metrics.clientLabel(report.clientName, key.isAccepted);
-  for (const field of report.deprecatedFields) {
+  for (const { field } of deprecations) {
     metrics.deprecatedFieldUses.inc({ field, operation, client });
   }
 }

@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls } from '../graphql/context.ts';
@@ -6,14 +6,24 @@ import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
 import { nextTurn } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { RateLimit } from '../request/rate-limit.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostAdditions } from './host-additions.ts';
 import type { OperationContext } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
-import type { DeliveredParts, ResultPart } from './parts.ts';
+import type { ResultPart } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { PreparedDocuments } from './prepared-documents.ts';
-import { createOperationServer, type OperationOptions } from './server.ts';
+import type { PreparedOperation } from './prepared-operation.ts';
+import { createOperationServer, type ServerOptions } from './server.ts';
+
+/** What operations may contain and do. */
+export interface OperationOptions extends ServerOptions {
+  /** The rate of the calls of each key; undefined for any number. */
+  readonly rateLimit: RateLimit | undefined;
+  /** Whether callers may ask for their REST calls. */
+  readonly explain: boolean;
+}
 
 interface ExecuteOptions extends OperationOptions, HostAdditions {
   readonly petStore: PetStore;
@@ -32,37 +42,26 @@ export type Execute = ReturnType<typeof createExecute>;
 
 /** Creates the one way of an operation, which HTTP, Fetch and callers in the process share. */
 export function createExecute(options: ExecuteOptions) {
-  const { schema = ownSchema, petStore, persistedDocuments } = options;
+  const { schema = ownSchema, petStore, persistedDocuments, rateLimit } = options;
   const documents = new PreparedDocuments();
-  const finder = createDocumentFinder(persistedDocuments);
-  const yoga = createOperationServer(schema, documents, finder, options);
+  const finder = createDocumentFinder(persistedDocuments, options.telemetry);
+  const yoga = createOperationServer(schema, documents, options);
   // Yoga's server is a Proxy, which would bind it again for each request.
   const { getEnveloped } = yoga;
 
   /**
    * Executes the operation of a request in Yoga's pipeline. What has to wait waits before it.
-   * @param isExplained whether `extensions.calls` is wanted
    * @param delivery how deferred fragments are delivered; undefined for a whole result
    * @throws HttpError if the document has no operation of the name, or the request may not execute it
    */
-  async function execute(
-    request: GatewayRequest,
-    params: GraphqlParams,
-    isExplained: boolean,
-    delivery?: Delivery,
-  ): Promise<WholeResult | DeliveredParts> {
-    const { scope, report } = request;
+  async function execute(request: GatewayRequest, params: GraphqlParams, delivery?: Delivery) {
+    const { head, scope, report } = request;
     const text = finder.find(params, scope.key);
     if (typeof text !== 'string') return notExecuted([text]);
     if (documents.isLong(text)) await nextTurn(scope);
-    const context: OperationContext = {
-      petStore: new PetStoreCalls(scope, petStore, isExplained && options.explain),
-      params,
-      scope,
-      report,
-      operation: undefined,
-      delivery: undefined,
-    };
+    const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
+    const calls = new PetStoreCalls(scope, petStore, isExplained);
+    const context: OperationContext = { petStore: calls, params, scope, report };
     const pipeline = getEnveloped(context);
     try {
       const document = pipeline.parse(text);
@@ -72,14 +71,14 @@ export function createExecute(options: ExecuteOptions) {
       const operation = prepared?.find(params.operationName);
       if (!operation) throw unknownOperation(prepared?.operationNames ?? [], params);
       report.operation = operation.label;
-      // A link must not change data.
-      const isQuery = operation.definition.operation === OperationTypeNode.QUERY;
-      const { method } = request.head;
-      if (!isQuery && /^(?:GET|HEAD)$/.test(method)) throw expectedPost(method);
+      report.explained = calls.explained;
+      checkMethod(operation, head.method);
       if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
-      context.petStore.hasEqualReads = operation.rootFields.mayBeEqual;
+      calls.hasEqualReads = operation.rootFields.mayBeEqual;
+      if (rateLimit) await rateLimit.take(scope.key, operation.calls);
+      if (operation.needsKey) await acceptKey(calls);
       const built = pipeline.contextFactory();
       const result: ExecutionResult | AsyncIterable<ResultPart> = await pipeline.execute({
         schema: pipeline.schema,
@@ -88,6 +87,7 @@ export function createExecute(options: ExecuteOptions) {
         variableValues: params.variables ?? {},
         operationName: params.operationName,
       });
+      finder.executed(params, request);
       if (!isAsyncIterable(result)) return { result, takesText: operation.takesText };
       if (delivery !== undefined) return { parts: result, delivery };
       // Of a plugin: other operations have parts only if the client accepts them.
@@ -107,6 +107,13 @@ function notExecuted(errors: readonly GraphQLError[]): WholeResult {
   return { result: { errors }, takesText: true };
 }
 
+/** Lists one pet, so that the backend accepts the key. @throws GraphQLError if it does not. */
+function acceptKey(calls: PetStoreCalls): Promise<unknown> {
+  return calls.listPets({ limit: 1 }, '__schema').catch((originalError: Error) => {
+    throw new GraphQLError(originalError.message, { originalError });
+  });
+}
+
 function unknownOperation(
   names: readonly string[],
   { operationName: received }: GraphqlParams,
@@ -116,7 +123,9 @@ function unknownOperation(
   return new HttpError(400, 'OPERATION_RESOLUTION_FAILURE', message);
 }
 
-function expectedPost(received: string): HttpError {
+/** A link must not change data. @throws HttpError */
+function checkMethod({ definition }: PreparedOperation, received: string): void {
+  if (definition.operation === 'query' || !/^(?:GET|HEAD)$/.test(received)) return;
   const message = `Expected POST for a mutation, received ${received}. Send it as the JSON body of a POST.`;
-  return new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
+  throw new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }

@@ -46,10 +46,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const { clientLibrary } = params.extensions ?? {};
     if (clientLibrary) request.report.clientLibrary = readClientLibrary(clientLibrary);
     if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
-    const isExplained = headers['x-petstore-explain'] === '1';
     const mayStream = method !== 'HEAD' && head.mayStream !== false;
     const delivery = mayStream ? format.delivery : undefined;
-    const executed = await execute(request, params, isExplained, delivery);
+    const executed = await execute(request, params, delivery);
     if ('parts' in executed) return toResponseInParts(request, executed);
     const encoded = await encodeResult(executed.result, request);
     return toResponse(request, format, encoded, executed.takesText);

@@ -41,6 +41,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
       traceparent: caller.traceparent ?? undefined,
       // Those who execute in this process know whether the result has data.
       accept: 'application/graphql-response+json',
+      'x-petstore-explain': caller.explain ? '1' : undefined,
     };
     const head = { method: 'execute', path: '', headers };
     const request = options.open(head);
@@ -54,7 +55,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
         scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-      const executed = await execute(request, params, caller.explain === true);
+      const executed = await execute(request, params);
       const { result } = executed as WholeResult;
       const { body, isExecuted } = await encodeResult(result, request);
       report.status = isExecuted ? 200 : 400;

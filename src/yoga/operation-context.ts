@@ -15,9 +15,9 @@ export interface OperationContext
   /** The parameters of the request, as Yoga's context has them. */
   readonly params: GraphqlParams;
   /** Set when the document is valid and has the operation. */
-  operation: PreparedOperation | undefined;
+  operation?: PreparedOperation;
   /** How deferred fragments are delivered; undefined for a whole result. */
-  delivery: Delivery | undefined;
+  delivery?: Delivery | undefined;
 }
 
 /** A plugin of the gateway: the hooks of one behaviour, with the context of each operation. */

@@ -4,6 +4,8 @@ import { GraphQLError, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { badRequest } from '../http/error.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { Reporting } from '../telemetry/telemetry.ts';
 import type { GraphqlParams } from './params.ts';
 
 /** The documents that clients may request by hash. */
@@ -94,20 +96,19 @@ function withoutPrefix(hash: string): string {
 /** The memory limits of all registered documents and of one, in bytes. */
 const maxRegisteredBytes = { maxSize: 4 * 1024 * 1024, maxEntrySize: 1024 * 1024 };
 
-/** Finds the documents of requests. */
-export type DocumentFinder = ReturnType<typeof createDocumentFinder>;
+/** The most operations of clients that are remembered, beside which others are warned of again. */
+const maxWarned = 5000;
 
 /**
  * Creates the finder of documents by text or hash (GraphQL over HTTP, appendix "Persisted Documents"). With
  * `allow` and `audit`, each API key that the backend has accepted can register documents: a request with text
  * and hash does (Apollo's automatic persisted queries).
  */
-export function createDocumentFinder(persisted: PersistedDocuments) {
+export function createDocumentFinder(persisted: PersistedDocuments, { log, metrics }: Reporting) {
   const registered = new LRUCache<string, string>(maxRegisteredBytes);
+  const warnFrom = new LRUCache<string, number>({ max: maxWarned });
   const { mode } = persisted;
   return {
-    mode,
-
     /**
      * Returns the text of the document of a request, or the GraphQL error to respond with.
      * @throws HttpError if the request has neither text nor hash, except in the mode `only`.
@@ -138,20 +139,36 @@ export function createDocumentFinder(persisted: PersistedDocuments) {
       return actual === hash ? query : mismatch(actual, hash);
     },
 
-    /** Returns where the document of a request is from: the manifest, or the client, which sent or registered it. */
-    sourceOf(params: GraphqlParams): 'manifest' | 'sent' {
-      const hash = params.query === undefined ? hashOf(params) : undefined;
-      return hash !== undefined && persisted.manifest.has(hash) ? 'manifest' : 'sent';
-    },
-
-    /** Registers the document of a request that has its text and hash. Call it after `find`. */
-    register(params: GraphqlParams, { credential, isAccepted }: ApiKey): void {
+    /**
+     * Registers the document of a request with text and hash that was executed, and reports where it is
+     * from. With `audit`, also warns of those that `only` would refuse, once per hour of each operation and
+     * client. Requests whose key the backend has not accepted are only logged: anyone can send them.
+     */
+    executed(params: GraphqlParams, { scope: { key }, report }: GatewayRequest): void {
+      if (mode !== 'allow' && mode !== 'audit') return;
       const { query } = params;
       const hash = hashOf(params);
-      if (!isAccepted || query === undefined || hash === undefined) return;
-      // Two bytes per character, plus the cache key and the cache's overhead.
-      const size = query.length * 2 + 256;
-      registered.set(cacheKey(credential, hash), query, { size });
+      const isListed = query === undefined && persisted.manifest.has(hash ?? '');
+      const source = isListed ? 'manifest' : 'sent';
+      report.documentSource = source;
+      if (!key.isAccepted) return;
+      if (query !== undefined && hash !== undefined) {
+        // Two bytes per character, plus the cache key and the cache's overhead.
+        const size = query.length * 2 + 256;
+        registered.set(cacheKey(key.credential, hash), query, { size });
+      }
+      const operation = metrics.operationLabel(report.operation?.name);
+      const client = metrics.clientLabel(report.clientName);
+      metrics.documents.inc({ source, operation, client });
+      if (mode === 'allow' || isListed) return;
+      const shown = {
+        operation: report.operation?.name ?? operation,
+        client: report.clientName ?? client,
+      };
+      const name = `${shown.operation} ${shown.client}`;
+      if (performance.now() < (warnFrom.get(name) ?? 0)) return;
+      warnFrom.set(name, performance.now() + 3_600_000);
+      log.warn(shown, 'PERSISTED_DOCUMENTS=only would refuse this document');
     },
   };
 }

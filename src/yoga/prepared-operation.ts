@@ -12,9 +12,10 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { PromiseOrValue } from 'graphql-yoga';
+import { isAsyncIterable, type PromiseOrValue } from 'graphql-yoga';
 import { compileOperation } from '../execution/compile.ts';
 import { conditionsOf } from '../execution/field-collector.ts';
+import type { PetStoreContext } from '../graphql/context.ts';
 import { examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
@@ -22,18 +23,25 @@ import type { Delivery } from './delivery.ts';
 import { rootFieldsOf } from './root-fields.ts';
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
-export type Parts = AsyncGenerator<object, void, void>;
+type Parts = AsyncGenerator<object, void, void>;
 
 /** What an execution needs of the context. */
-interface ExecutionContext {
+interface ExecutionContext extends PetStoreContext {
   /** How deferred fragments are delivered; undefined for a whole result. */
-  readonly delivery: Delivery | undefined;
+  readonly delivery?: Delivery | undefined;
 }
 
+/** Adds extensions to a result, or to a part of one. */
+type Extend = (result: ExecutionResult) => ExecutionResult;
+
 /** Returns how an operation is reported. */
-function labelOf({ operation: type, name }: OperationDefinitionNode): OperationLabel {
+function labelOf(
+  { operation: type, name }: OperationDefinitionNode,
+  deprecations: OperationLabel['deprecations'],
+): OperationLabel {
   const shown = name?.value.slice(0, 64);
-  return { type, name: shown, title: shown === undefined ? type : `${type} ${shown}` };
+  const title = shown === undefined ? type : `${type} ${shown}`;
+  return { type, name: shown, title, deprecations };
 }
 
 /** An operation of a prepared document. */
@@ -47,6 +55,7 @@ export function prepareOperation(
   introspection: boolean | 'keys',
 ) {
   const { whole, ...examined } = examineOperation(schema, document);
+  const { deprecations } = examined;
   const conditions = conditionsOf(document);
   const ofConditions = (definition.variableDefinitions ?? []).filter(({ variable }) =>
     conditions.includes(variable.name.value),
@@ -61,13 +70,12 @@ export function prepareOperation(
    * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
    * Otherwise the result is whole: from compiled code, or from graphql-js if there is none.
    */
-  function execute({ contextValue, variableValues }: ExecutionArgs) {
+  function executePlain({ contextValue, variableValues }: ExecutionArgs) {
     const values = variableValues ?? {};
-    const context = contextValue as ExecutionContext;
-    const { delivery } = context;
+    const { delivery } = contextValue as ExecutionContext;
     const refused = refuseNull(ofConditions, values);
     const isCompiled = refused === undefined && delivery === undefined;
-    const executed = isCompiled ? compiled?.(context, values) : undefined;
+    const executed = isCompiled ? compiled?.(contextValue as object, values) : undefined;
     if (executed !== undefined) return executed;
     const args: ExecutionArgs = { ...shared, contextValue, variableValues: values };
     const result = refused ?? (delivery ? defer({ ...args, document }, delivery) : interpret(args));
@@ -77,17 +85,43 @@ export function prepareOperation(
     return error ? { errors: [error] } : result;
   }
 
+  /** Executes the operation, and adds the deprecated fields and, if they are asked for, the calls. */
+  function execute(args: ExecutionArgs): PromiseOrValue<ExecutionResult | Parts> {
+    const { explained } = (args.contextValue as ExecutionContext).petStore;
+    const executed = executePlain(args);
+    if (deprecations.length === 0 && explained === undefined) return executed;
+    const extend: Extend = (result) => {
+      const extensions = { ...result.extensions };
+      // Not if nothing was executed, and only in the first part.
+      if ('data' in result && deprecations.length > 0) extensions['deprecations'] = deprecations;
+      const isExecuted = 'data' in result || 'hasNext' in result;
+      if (isExecuted && explained) extensions['calls'] = explained.list();
+      return Object.keys(extensions).length === 0 ? result : { ...result, extensions };
+    };
+    const add = (result: ExecutionResult | Parts) =>
+      isAsyncIterable(result) ? extendEach(result, extend) : extend(result);
+    return executed instanceof Promise ? executed.then(add) : add(executed);
+  }
+
+  const rootFields = rootFieldsOf(definition, document);
+  const needsKey = examined.isIntrospection && introspection === 'keys';
   return {
     ...examined,
     definition,
-    label: labelOf(definition),
-    rootFields: rootFieldsOf(definition, document),
+    label: labelOf(definition, deprecations),
+    rootFields,
     /** Whether it may be executed only for an accepted key. */
-    needsKey: examined.isIntrospection && introspection === 'keys',
+    needsKey,
+    /** How many calls it takes from the rate of its key: one per root field. */
+    calls: rootFields.count + Number(needsKey),
     /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
     isDeferred: whole !== document,
     execute,
   };
+}
+
+async function* extendEach(parts: Parts, extend: Extend): Parts {
+  for await (const part of parts) yield extend(part);
 }
 
 /**

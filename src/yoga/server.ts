@@ -1,26 +1,22 @@
 import type { GraphQLSchema } from 'graphql';
 import { createYoga } from 'graphql-yoga';
-import type { RateLimit } from '../request/rate-limit.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { HostAdditions } from './host-additions.ts';
-import type { DocumentFinder } from './persisted-documents.ts';
+import type { OperationPlugin } from './operation-context.ts';
 import type { PreparedDocuments } from './prepared-documents.ts';
-import { useCompiledExecution } from './use-compiled-execution.ts';
-import { useDeprecations } from './use-deprecations.ts';
-import { useExplain } from './use-explain.ts';
-import { useIntrospectionKey } from './use-introspection-key.ts';
-import { usePersistedDocuments } from './use-persisted-documents.ts';
 import { type DocumentOptions, usePreparedDocuments } from './use-prepared-documents.ts';
-import { useRate } from './use-rate.ts';
 
-/** What operations may contain and do. */
-export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, 'plugins'> {
-  /** The rate of the calls of each key; undefined for any number. */
-  readonly rateLimit: RateLimit | undefined;
+/** What documents may contain, and the plugins of a host. */
+export interface ServerOptions extends DocumentOptions, Pick<HostAdditions, 'plugins'> {
   readonly telemetry: Reporting;
-  /** Whether callers may ask for their REST calls. */
-  readonly explain: boolean;
 }
+
+/** Executes operations with the code that was compiled for them, or with graphql-js. */
+const usePreparedOperation: OperationPlugin = {
+  onExecute({ context: { operation }, setExecuteFn }) {
+    if (operation !== undefined) setExecuteFn(operation.execute);
+  },
+};
 
 /**
  * Creates the Yoga server whose pipeline executes every operation: `getEnveloped` returns its `parse`,
@@ -29,26 +25,19 @@ export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, '
 export function createOperationServer(
   schema: GraphQLSchema,
   documents: PreparedDocuments,
-  finder: DocumentFinder,
-  options: OperationOptions,
+  options: ServerOptions,
 ) {
-  const { introspection, rateLimit, plugins = [] } = options;
-  warnOfHttpHooks(plugins, options.telemetry.log);
-  const mayRegister = finder.mode === 'allow' || finder.mode === 'audit';
+  const { plugins = [], telemetry } = options;
+  warnOfHttpHooks(plugins, telemetry.log);
   return createYoga({
     schema,
     plugins: [
-      rateLimit !== undefined && useRate(rateLimit),
-      introspection === 'keys' && useIntrospectionKey(),
-      useCompiledExecution(),
-      useDeprecations(),
-      options.explain && useExplain(),
-      mayRegister && usePersistedDocuments(finder, options.telemetry),
-      // They see each result before its errors are typed, and may replace what the ones above set.
+      usePreparedOperation,
+      // They see each result before its errors are typed, and may wrap or replace the execution.
       ...plugins,
       // After all that add rules, because it skips what was validated with the same rules.
       usePreparedDocuments(documents, options),
-    ].filter((plugin) => plugin !== false),
+    ],
     // `usePreparedDocuments` caches documents, and the edge types and logs errors.
     parserAndValidationCache: false,
     maskedErrors: false,
