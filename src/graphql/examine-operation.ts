@@ -3,16 +3,11 @@ import {
   GraphQLDeferDirective,
   type GraphQLSchema,
   GraphQLStreamDirective,
-  getNamedType,
-  isEnumType,
   TypeInfo,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import type { Deprecation } from './result-types.ts';
-
-/** Arguments of other types, except for enums, may take text. */
-const scalarsWithoutText = /^(?:Int|Boolean)$/;
 
 /** The directives of incremental delivery. The schema of a host may have `@stream`. */
 const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
@@ -20,7 +15,6 @@ const incremental = [GraphQLDeferDirective.name, GraphQLStreamDirective.name];
 /** Examines the document of one operation in one walk, whatever its variables skip. */
 export function examineOperation(schema: GraphQLSchema, document: DocumentNode) {
   const found = new Map<string, Deprecation>();
-  let takesText = false;
   let isIntrospection = false;
   const typeInfo = new TypeInfo(schema);
   const visitor = visitWithTypeInfo(typeInfo, {
@@ -32,10 +26,6 @@ export function examineOperation(schema: GraphQLSchema, document: DocumentNode) 
       const coordinate = `${typeInfo.getParentType()?.name}.${field?.name}`;
       found.set(coordinate, { field: coordinate, removal, replacement });
     },
-    Argument() {
-      const type = getNamedType(typeInfo.getInputType());
-      takesText ||= !isEnumType(type) && !scalarsWithoutText.test(String(type));
-    },
     Directive: ({ name }) => (incremental.includes(name.value) ? null : undefined),
   });
   return {
@@ -43,8 +33,6 @@ export function examineOperation(schema: GraphQLSchema, document: DocumentNode) 
     whole: visit(document, visitor),
     /** The deprecated fields, each once. */
     deprecations: [...found.values()],
-    /** Whether an argument takes text or an id, which the result may repeat. */
-    takesText,
     /** Whether it has introspection fields, which take milliseconds. */
     isIntrospection,
   };

@@ -59,13 +59,13 @@ const effort = 2;
 const maxInFlight = 4;
 let inFlight = 0;
 
-/** Compresses a compressible response of 4 KiB, if its client accepts it. Never rejects. */
+/** Compresses a text of 4 KiB, if its client accepts it. Files are compressed already. Never rejects. */
 export async function compressResponse(
   response: HttpResponse,
   accepted: string | undefined,
 ): Promise<HttpResponse> {
   const { body, headers } = response;
-  const length = response.isCompressible ? Buffer.byteLength(body) : 0;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : 0;
   if (length < minBytes) return response;
   headers['vary'] = headers['vary'] ? `${headers['vary']}, Accept-Encoding` : 'Accept-Encoding';
   const coding = negotiateCoding(accepted);
@@ -74,7 +74,6 @@ export async function compressResponse(
   inFlight += large;
   try {
     const compressed = await compress(body, coding, effort);
-    if (compressed.length >= length) return response;
     headers['content-encoding'] = coding;
     return { ...response, body: compressed };
   } catch {

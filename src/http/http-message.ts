@@ -64,6 +64,4 @@ export interface HttpResponse {
   /** Several responses may share the same bytes. Empty if the body is in parts. */
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
-  /** Whether it repeats no text of a request: its compressed length would reveal data (BREACH). */
-  readonly isCompressible?: boolean;
 }

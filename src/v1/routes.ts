@@ -101,7 +101,6 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
         status,
         headers: { 'content-type': 'application/json' },
         body: await handlers[operation](petStore, request, parameter),
-        isCompressible: method !== 'POST' && parameter === '',
       };
     } catch (error) {
       if (!isShown(error)) request.reportError(error);

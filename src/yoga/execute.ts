@@ -30,13 +30,6 @@ interface ExecuteOptions extends OperationOptions, HostAdditions {
   readonly persistedDocuments: PersistedDocuments;
 }
 
-/** A whole result, before its errors are typed. */
-export interface WholeResult {
-  readonly result: ExecutionResult;
-  /** Whether an argument takes text that the result may repeat, which then is not compressed. */
-  readonly takesText: boolean;
-}
-
 /** Executes the operation of a request. */
 export type Execute = ReturnType<typeof createExecute>;
 
@@ -57,7 +50,7 @@ export function createExecute(options: ExecuteOptions) {
   async function execute(request: GatewayRequest, params: GraphqlParams, delivery?: Delivery) {
     const { head, scope, report } = request;
     const text = finder.find(params, scope.key);
-    if (typeof text !== 'string') return notExecuted([text]);
+    if (typeof text !== 'string') return { errors: [text] };
     if (documents.isLong(text)) await nextTurn(scope);
     const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
     const calls = new PetStoreCalls(scope, petStore, isExplained);
@@ -66,7 +59,7 @@ export function createExecute(options: ExecuteOptions) {
     try {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
-      if (errors.length > 0) return notExecuted(errors);
+      if (errors.length > 0) return { errors };
       const prepared = documents.get(document);
       const operation = prepared?.find(params.operationName);
       if (!operation) throw unknownOperation(prepared?.operationNames ?? [], params);
@@ -88,23 +81,18 @@ export function createExecute(options: ExecuteOptions) {
         operationName: params.operationName,
       });
       finder.executed(params, request);
-      if (!isAsyncIterable(result)) return { result, takesText: operation.takesText };
+      if (!isAsyncIterable(result)) return result;
       if (delivery !== undefined) return { parts: result, delivery };
       // Of a plugin: other operations have parts only if the client accepts them.
       throw new HttpError(406, 'NOT_ACCEPTABLE', 'accept: expected a type for parts.');
     } catch (error) {
-      if (error instanceof GraphQLError) return notExecuted([error]);
+      if (error instanceof GraphQLError) return { errors: [error] };
       throw error;
     }
   }
 
   /** Disposes the plugins. */
   return Object.assign(execute, { [Symbol.asyncDispose]: async () => yoga.dispose() });
-}
-
-/** Plugins may have refused it. */
-function notExecuted(errors: readonly GraphQLError[]): WholeResult {
-  return { result: { errors }, takesText: true };
 }
 
 /** Lists one pet, so that the backend accepts the key. @throws GraphQLError if it does not. */

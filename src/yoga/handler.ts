@@ -50,8 +50,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     const delivery = mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, delivery);
     if ('parts' in executed) return toResponseInParts(request, executed);
-    const encoded = await encodeResult(executed.result, request);
-    return toResponse(request, format, encoded, executed.takesText);
+    return toResponse(request, format, await encodeResult(executed, request));
   };
 }
 
@@ -63,7 +62,6 @@ function toResponse(
   request: GatewayRequest,
   format: ResponseFormat,
   { body: json, isExecuted }: EncodedResult,
-  takesText: boolean,
 ): HttpResponse {
   const { body, contentType, isPart } = formatWhole(format, json);
   const headers: Record<string, string> = { 'content-type': contentType };
@@ -73,12 +71,9 @@ function toResponse(
     headers['cache-control'] = 'private, no-cache';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
-  const isExplained = Boolean(given['x-petstore-explain']);
-  if (isExplained || isPart) headers['cache-control'] = 'no-store';
+  if (isPart || given['x-petstore-explain']) headers['cache-control'] = 'no-store';
   const status = isExecuted || format.jsonType !== 'application/graphql-response+json' ? 200 : 400;
-  // Errors and explained calls quote the request.
-  const isCompressible = !takesText && !isExplained && request.report.codes.length === 0;
-  return { status, headers, body, isCompressible };
+  return { status, headers, body };
 }
 
 /**

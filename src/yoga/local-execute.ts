@@ -1,4 +1,4 @@
-import { type DocumentNode, print } from 'graphql';
+import { type DocumentNode, type ExecutionResult, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
 import type { RequestServer } from '../http/request-server.ts';
 import type { Admission } from '../request/admission.ts';
@@ -9,7 +9,6 @@ import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import { encodeResult } from './encode-result.ts';
 import { graphqlErrorResult } from './error-response.ts';
 import { refuseRounded } from './exact-variables.ts';
-import type { WholeResult } from './execute.ts';
 import type { GraphqlHandlerOptions } from './handler.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
 
@@ -55,9 +54,8 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
         scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
       }
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
-      const executed = await execute(request, params);
-      const { result } = executed as WholeResult;
-      const { body, isExecuted } = await encodeResult(result, request);
+      const result = await execute(request, params);
+      const { body, isExecuted } = await encodeResult(result as ExecutionResult, request);
       report.status = isExecuted ? 200 : 400;
       return parseJson(body, String) as LocalResult<never>;
     } catch (error) {

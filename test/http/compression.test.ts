@@ -7,7 +7,7 @@ const pets = 'Biscuit, '.repeat(1000);
 
 /** Returns the response and whether its body is what it was, decoded. */
 async function compress(body: string, response: Partial<HttpResponse> = {}, accepted = 'gzip') {
-  const given = { status: 200, headers: {}, body, isCompressible: true, ...response };
+  const given = { status: 200, headers: {}, body, ...response };
   const { headers, body: sent } = await compressResponse(given, accepted);
   const coding = headers['content-encoding'];
   const text = typeof sent === 'string' ? sent : String(gunzipSync(sent));
@@ -26,11 +26,6 @@ describe('a compressed response', () => {
     expect(await compress(body)).toEqual({ coding, vary: coding && 'Accept-Encoding' });
   });
 
-  it('is marked as compressible', async () => {
-    const expected = { coding: undefined, vary: undefined };
-    expect(await compress(pets, { isCompressible: false })).toEqual(expected);
-  });
-
   it('varies, whether the client accepts a coding or not', async () => {
     const headers = { vary: 'Origin' };
     const identity = { coding: undefined, vary: 'Origin, Accept-Encoding' };
@@ -39,12 +34,6 @@ describe('a compressed response', () => {
     expect(refused).toEqual(identity);
     const gzip = { coding: 'gzip', vary: 'Origin, Accept-Encoding' };
     expect(await compress(pets, { headers: { ...headers } })).toEqual(gzip);
-  });
-
-  it('is sent as it is if compression does not make it smaller', async () => {
-    const bytes = crypto.getRandomValues(new Uint8Array(8192));
-    const given = { status: 200, headers: {}, body: bytes, isCompressible: true };
-    expect((await compressResponse(given, 'gzip')).body).toBe(bytes);
   });
 
   it('is one of four large ones at a time; further ones are sent as they are', async () => {
