@@ -45,8 +45,8 @@ export class PetStoreCalls {
   readonly #petStore: PetStore;
   #reads: DataLoader<OneCall, unknown, string> | undefined;
   #writes: readonly ResponseKey[] | undefined;
-  /** Whether reads of the operation may be equal, which then are one call. */
-  hasEqualReads = true;
+  /** Whether the operation has only one root field, whose read equals no other. */
+  isAlone = false;
   readonly explained: ExplainedCalls | undefined;
 
   /** @param isExplained whether the calls of each field are kept for `ExplainedCalls` */
@@ -102,7 +102,7 @@ export class PetStoreCalls {
       const write = this.#send<Result>(one, field ?? nameOf(one));
       return write.finally(() => this.#reads?.clearAll());
     }
-    if (!this.hasEqualReads) return this.#send(one);
+    if (this.isAlone && id !== 'send') return this.#send(one);
     this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
     return this.#reads.load(one) as Promise<Result>;
   }

@@ -69,7 +69,7 @@ export function createExecute(options: ExecuteOptions) {
       if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
-      calls.hasEqualReads = operation.rootFields.mayBeEqual;
+      calls.isAlone = operation.calls === 1;
       if (rateLimit) await rateLimit.take(scope.key, operation.calls);
       if (operation.needsKey) await acceptKey(calls);
       const built = pipeline.contextFactory();

@@ -20,7 +20,7 @@ import { examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
 import type { Delivery } from './delivery.ts';
-import { rootFieldsOf } from './root-fields.ts';
+import { countRootFields } from './root-fields.ts';
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 type Parts = AsyncGenerator<object, void, void>;
@@ -103,17 +103,15 @@ export function prepareOperation(
     return executed instanceof Promise ? executed.then(add) : add(executed);
   }
 
-  const rootFields = rootFieldsOf(definition, document);
   const needsKey = examined.isIntrospection && introspection === 'keys';
   return {
     ...examined,
     definition,
     label: labelOf(definition, deprecations),
-    rootFields,
     /** Whether it may be executed only for an accepted key. */
     needsKey,
     /** How many calls it takes from the rate of its key: one per root field. */
-    calls: rootFields.count + Number(needsKey),
+    calls: countRootFields(definition, document) + Number(needsKey),
     /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
     isDeferred: whole !== document,
     execute,
