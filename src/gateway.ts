@@ -6,8 +6,7 @@ import { openRequests } from './request/gateway-request.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
-import type { OperationOptions } from './yoga/execute.ts';
-import { createExecute } from './yoga/execute.ts';
+import { createExecute, type OperationOptions } from './yoga/execute.ts';
 import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
 import type { HostAdditions } from './yoga/host-additions.ts';
 import { createLocalExecute } from './yoga/local-execute.ts';
@@ -78,21 +77,10 @@ export async function openApp(options: AppOptions & ResourceOptions) {
  * in another server, the app has no health checks, and `handle` serves GraphQL at every path.
  */
 export function createApp(options: AppOptions, resources: AppResources) {
-  const { environment, admission, explain, introspection, rateLimit, isDraining } = options;
-  const { forwardHeaders, maxTimeoutMs } = options;
+  const { environment, explain, introspection, isDraining } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const execute = createExecute({
-    schema: options.schema,
-    plugins: options.plugins,
-    operationLimits: options.operationLimits,
-    introspection,
-    explain,
-    rateLimit,
-    telemetry,
-    petStore,
-    persistedDocuments,
-  });
+  const execute = createExecute({ ...options, telemetry, petStore, persistedDocuments });
   const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
   const graphiql = hasGraphiql
     ? createGraphiql({
@@ -106,26 +94,19 @@ export function createApp(options: AppOptions, resources: AppResources) {
   /** Rejects with the reason if the backend is not available. */
   const checkReady = () => petStore.checkReady();
   const health = isDraining && createHealth(checkReady, isDraining, telemetry.metrics);
-  const handle = createRouter({
-    corsOrigins: options.corsOrigins,
-    compression: options.compression,
-    onlyLoopbackHosts: options.onlyLoopbackHosts,
-    forwardHeaders,
-    admission,
-    rateLimit,
-    telemetry,
-    streams,
-    health,
-    graphql: createGraphqlHandler({ execute, forwardHeaders, maxTimeoutMs, graphiql }),
-    v1: options.createV1?.({ petStore, rateLimit, demoKey, graphiql: hasGraphiql }),
-    mounted: isDraining === undefined,
-  });
   const requests = openRequests(environment);
-  const local = { ...requests, admission, execute, forwardHeaders, maxTimeoutMs };
   return {
     ...requests,
-    handle,
-    execute: createLocalExecute(local),
+    handle: createRouter({
+      ...options,
+      telemetry,
+      streams,
+      health,
+      graphql: createGraphqlHandler({ ...options, execute, graphiql }),
+      v1: options.createV1?.({ ...options, petStore, demoKey, graphiql: hasGraphiql }),
+      mounted: isDraining === undefined,
+    }),
+    execute: createLocalExecute({ ...options, ...requests, execute }),
     health,
     checkReady,
     disposePlugins: () => execute[Symbol.asyncDispose](),
