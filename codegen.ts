@@ -97,9 +97,9 @@ const config = {
   enumsAsTypes: true,
 } as const;
 
-/** Generates the printed schema, what pages quote, the stability levels and the typed documents. */
+/** Generates the printed schema, what pages quote, and the typed documents. */
 const codegen: CodegenConfig = {
-  schema: 'schema/stability.ts',
+  schema: 'src/graphql/schema.ts',
   generates: {
     'README.md': { plugins: ['./schema/readme.ts'] },
     'docs/configuration.md': { plugins: ['./schema/configuration.ts'] },
@@ -107,7 +107,6 @@ const codegen: CodegenConfig = {
     'packages/client/schema.graphql': { plugins: ['./schema/print.ts'] },
     'schema/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },
     'packages/client/semantic-non-null.graphql': { plugins: ['./schema/semantic-non-null.ts'] },
-    'src/graphql/operation-stability.ts': { plugins: ['./schema/stability.ts'] },
     'packages/client/': {
       preset: clientPackage,
       documents: 'schema/{fragments,operations}/*.graphql',

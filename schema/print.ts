@@ -7,7 +7,6 @@ import {
   parse,
   printSchema,
 } from 'graphql';
-import type { Stability } from '../src/graphql/stability.ts';
 
 type Field = ReturnType<GraphQLObjectType['getFields']>[string];
 
@@ -34,15 +33,7 @@ export function printWith(
   return `${sdl}\n`;
 }
 
-/** Returns `@stability` for a field that is not stable. */
-export function stabilityDirective(field: Field): string | undefined {
-  const { stability } = (field.extensions['directives'] ?? {}) as {
-    stability?: { level: Stability };
-  };
-  return stability && `@stability(level: "${stability.level}")`;
-}
-
-/** A codegen plugin that prints the schema with `@stability`. */
+/** A codegen plugin that prints the schema. */
 export function plugin(schema: GraphQLSchema): string {
-  return printWith(schema, stabilityDirective);
+  return printWith(schema, () => undefined);
 }

@@ -1,5 +1,5 @@
 import { extendSchema, type GraphQLSchema, getNamedType, isNullableType, parse } from 'graphql';
-import { printWith, stabilityDirective } from './print.ts';
+import { printWith } from './print.ts';
 
 /** As Relay and Apollo Kotlin read it: https://specs.apollo.dev/nullability/v0.4. */
 const definition = parse(`
@@ -20,7 +20,6 @@ export function plugin(schema: GraphQLSchema): string {
       roots.some((root) => root?.name === type.name) &&
       isNullableType(field.type) &&
       getNamedType(field.type).name !== 'JSON';
-    const directives = [isMarked && '@semanticNonNull', stabilityDirective(field)];
-    return directives.filter(Boolean).join(' ');
+    return isMarked ? '@semanticNonNull' : undefined;
   });
 }

@@ -41,7 +41,7 @@ export function createGateway(
   { extend, plugins, log }: HostOptions = {},
 ): Promise<Gateway & AsyncDisposable> {
   // Plugins may replace the resolvers of the schema.
-  return openMounted(config, { plugins, schema: createSchema(undefined, extend) }, log);
+  return openMounted(config, { plugins, schema: createSchema(extend) }, log);
 }
 
 /** Options of `usePetStore`. */

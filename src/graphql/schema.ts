@@ -9,8 +9,6 @@ import {
 import { operations } from '../contract/pet-store.ts';
 import { addPetStore, type PetStoreRefs } from './add-pet-store.ts';
 import type { PetStoreBuilder } from './builder.ts';
-import { operationStability } from './operation-stability.ts';
-import { markStability, type OperationStability, stabilityDirective } from './stability.ts';
 
 const queries =
   'Reads. Each field is one REST call; if it fails, the other fields are still returned.';
@@ -31,25 +29,15 @@ const releasedDirectives = specifiedDirectives.map((directive) => {
   return new GraphQLDirective({ ...directive.toConfig(), locations });
 });
 
-/** Builds the schema with fields of these operations marked. @throws for an unknown operation. */
-export function createSchema(
-  stability: OperationStability = operationStability,
-  extend?: ExtendSchema,
-): GraphQLSchema {
+/** Builds the schema, with the fields and types of a host. */
+export function createSchema(extend?: ExtendSchema): GraphQLSchema {
   const builder: PetStoreBuilder = new SchemaBuilder({});
   builder.queryType({ description: queries });
   builder.mutationType({ description: mutations });
   const refs = addPetStore(builder);
   extend?.(builder, refs);
-  const isMarked = Object.keys(stability).length > 0;
-  const schema = builder.toSchema({
-    sortSchema: false,
-    directives: [
-      ...releasedDirectives,
-      GraphQLDeferDirective,
-      ...(isMarked ? [stabilityDirective] : []),
-    ],
-  });
+  const directives = [...releasedDirectives, GraphQLDeferDirective];
+  const schema = builder.toSchema({ sortSchema: false, directives });
   for (const { field } of Object.values(operations)) {
     const found = resolveSchemaCoordinate(schema, field);
     if (found?.kind !== 'Field') continue;
@@ -57,7 +45,6 @@ export function createSchema(
     const { field: root } = found;
     root.extensions = { ...root.extensions, contractResolver: root.resolve };
   }
-  markStability(schema, stability);
   return Object.assign(schema, { description });
 }
 
