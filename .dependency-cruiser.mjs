@@ -111,17 +111,8 @@ export default {
       name: 'client-on-its-own',
       severity: 'error',
       from: { path: '^packages/client/' },
-      // Of graphql only types: the client has no dependencies, except where it extends a library.
-      to: {
-        pathNot: '^packages/client/|^node_modules/(?:@apollo/client|rxjs|@urql/core|wonka)/',
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
-      name: 'only-extensions-import-libraries',
-      severity: 'error',
-      from: { path: '^packages/client/', pathNot: '/(?:apollo|urql)\\.ts$' },
-      to: { path: '^node_modules/', dependencyTypesNot: ['type-only'] },
+      // Of graphql only types: the client has no dependencies.
+      to: { pathNot: '^packages/client/', dependencyTypesNot: ['type-only'] },
     },
     ...Object.entries(rooms).map(([room, allowed]) => ({
       name: `imports-of-${room.replace(/[^a-z0-9/]/g, '').replace(/^src\//, '')}`,

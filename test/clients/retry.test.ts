@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler } from '@apollo/client/incremental';
 import { Client, fetchExchange } from '@urql/core';
 import { parse, print } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createRetryLink } from '../../packages/client/src/apollo.ts';
 import {
   AddPetDocument,
   createRetryFetch,
@@ -14,7 +12,6 @@ import {
   type RetryOptions,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
-import { createRetryExchange } from '../../packages/client/src/urql.ts';
 import { rememberWrites } from '../../src/backends/remembered-writes.ts';
 import { openWriteMemory } from '../../src/backends/write-memory.ts';
 import { type Reported, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
@@ -33,10 +30,7 @@ const retryingClients: readonly (readonly [string, Create])[] = [
     (uri, options) =>
       sendWithApollo(
         new ApolloClient({
-          link: ApolloLink.from([
-            createRetryLink(options),
-            new HttpLink({ uri, headers: withKey }),
-          ]),
+          link: new HttpLink({ uri, headers: withKey, fetch: createRetryFetch(options) }),
           cache: new InMemoryCache(),
           incrementalHandler: new Defer20220824Handler(),
           defaultOptions: {
@@ -53,7 +47,8 @@ const retryingClients: readonly (readonly [string, Create])[] = [
         new Client({
           url,
           fetchOptions: { headers: withKey },
-          exchanges: [createRetryExchange(options), fetchExchange],
+          fetch: createRetryFetch(options),
+          exchanges: [fetchExchange],
           requestPolicy: 'network-only',
         }),
       ),
@@ -255,25 +250,6 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(lists).toBe(name === 'fetch' ? 3 : 1);
   });
 
-  it.skipIf(name === 'fetch')('ends a response in parts before it is repeated', async () => {
-    const ended: Promise<unknown>[] = [];
-    await using gateway = await startUpstream((_, response) => {
-      const error = { message: 'Busy.', path: ['available'], extensions: { code: 'OVERLOADED' } };
-      const data = { __typename: 'Query', available: null };
-      const part = beginParts(response);
-      part({ data, errors: [error], hasNext: true });
-      const incremental = [{ data: { orders: [] }, path: [] }];
-      for (let parts = 0; parts < 3; parts++) part({ incremental, hasNext: true });
-      if (gateway.seen.length < 3) ended.push(once(response, 'close'));
-      else response.end('--');
-    });
-    const send = create(gateway.url, quick);
-    const { errors } = await send(DeferredStorefrontDocument);
-    expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
-    await Promise.all(ended);
-    expect(gateway.seen).toHaveLength(3);
-  });
-
   it('does not repeat a read that is cut off after its first part', async () => {
     await using gateway = await startUpstream((_, response) => {
       const first = { data: { __typename: 'Query', pets: [] }, hasNext: true };
@@ -326,25 +302,6 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     else expect(report).toEqual({});
   });
 
-  it.skipIf(name === 'fetch')(
-    'reports a mutation that was unknown before its last part',
-    async () => {
-      await using gateway = await startUpstream((_, response) => {
-        if (gateway.seen.length > 1) return sendJson(response, 200, refused);
-        const { errors } = JSON.parse(failed('UPSTREAM_TIMEOUT', 'UNKNOWN'));
-        const part = beginParts(response);
-        part({ ...half, errors, hasNext: true });
-        part({ incremental: [{ data: { name: 'Rex' }, path: ['first'] }], hasNext: false });
-        response.end('--');
-      });
-      const text = 'mutation { first: addPet { id ... @defer { name } } second: addPet { id } }';
-      const { data, errors } = await create(gateway.url, quick)(parse(text));
-      expect(gateway.seen).toHaveLength(3);
-      expect(errors).toMatchObject([{ extensions: { outcome: 'UNKNOWN' } }]);
-      expect(data).toMatchObject(half.data);
-    },
-  );
-
   it('repeats a read whose response is cut off', async () => {
     await using proxy = await startUpstream((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 });
@@ -352,22 +309,5 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     });
     await create(proxy.url, quick)(ListPetsDocument).catch(() => {});
     expect(proxy.seen).toHaveLength(3);
-  });
-});
-
-describe('retrying with urql', () => {
-  it.each([
-    'query',
-    'mutation',
-  ] as const)('leaves the result of a repeated %s without a cycle', async (kind) => {
-    await using gateway = await startUpstream((_, response) => {
-      const code = gateway.seen.length === 1 ? 'UPSTREAM_TIMEOUT' : 'BAD_USER_INPUT';
-      sendJson(response, 200, `{"errors":[{"message":"No.","extensions":{"code":"${code}"}}]}`);
-    });
-    const exchanges = [createRetryExchange(quick), fetchExchange];
-    const client = new Client({ url: gateway.url, exchanges });
-    const { operation } = await client[kind](parse(`${kind} { a }`), {}).toPromise();
-    expect(gateway.seen).toHaveLength(2);
-    expect(JSON.parse(JSON.stringify(operation))).toHaveProperty('kind', kind);
   });
 });

@@ -24,7 +24,7 @@ export function createHermesContext(globals: object = {}) {
 
 /** Globals that React Native adds and the recipes use. */
 export const reactNativeGlobals = {
-  ...{ console, queueMicrotask, AbortController },
+  ...{ console, queueMicrotask, performance, AbortController, Headers },
   ...{ setTimeout, clearTimeout, setInterval, clearInterval },
 };
 

@@ -2,10 +2,8 @@ import { execFile } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
-import { tap } from 'rxjs';
+import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { describe, expect, it } from 'vitest';
-import { createRetryLink } from '../../../packages/client/src/apollo.ts';
 import {
   AddPetDocument,
   createRetryFetch,
@@ -24,14 +22,19 @@ const busy = (retryAfterMs: number) => {
 /** Ends an operation while it waits for its second attempt. */
 const endWithUrql = `
 import { Client, createRequest, fetchExchange, makeOperation } from '@urql/core';
-import { pipe, subscribe, tap } from 'wonka';
-import { createRetryExchange } from './packages/client/src/urql.ts';
+import { pipe, subscribe } from 'wonka';
+import { createRetryFetch } from './packages/client/src/index.ts';
 
 const [, url, kind] = process.argv;
-const afterResponse = ({ forward }) => (operations) => pipe(forward(operations), tap(() => setImmediate(end)));
+const afterResponse = async (...sent) => {
+  const response = await fetch(...sent);
+  response.clone().text().then(() => setImmediate(end));
+  return response;
+};
 const client = new Client({
   url, preferGetMethod: false,
-  exchanges: [createRetryExchange({ maxDelayMs: 60_000 }), afterResponse, fetchExchange],
+  fetch: createRetryFetch({ maxDelayMs: 60_000 }, afterResponse),
+  exchanges: [fetchExchange],
 });
 const operation = client.createRequestOperation(kind, createRequest(kind + ' { a }', {}));
 const { unsubscribe } = pipe(client.executeRequestOperation(operation), subscribe(() => {}));
@@ -54,12 +57,12 @@ const variables = { input: { name: 'Rex', categoryId: '1' } };
 
 /** Creates a client that calls `responded` after each response. */
 function createApollo(uri: string, responded: () => void = () => {}) {
-  const observe = new ApolloLink((operation, forward) => forward(operation).pipe(tap(responded)));
-  const link = ApolloLink.from([
-    createRetryLink({ baseDelayMs: 1 }),
-    observe,
-    new HttpLink({ uri }),
-  ]);
+  const observed: typeof fetch = async (...sent) => {
+    const response = await fetch(...sent);
+    response.clone().text().then(responded);
+    return response;
+  };
+  const link = new HttpLink({ uri, fetch: createRetryFetch({ baseDelayMs: 1 }, observed) });
   return new ApolloClient({ link, cache: new InMemoryCache() });
 }
 
