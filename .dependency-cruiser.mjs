@@ -12,8 +12,8 @@ const rooms = {
   '^src/keys/': ['^src/(?:keys|limits)/', '^src/contract/pet-store\\.ts$'],
   '^src/graphql/': ['^src/(?:graphql|contract)/'],
   '^src/conformance/': ['^src/(?:conformance|contract)/'],
-  '^src/v1/': ['^src/(?:v1|contract|http)/'],
-  '^src/http/': ['^src/(?:http|contract|limits|telemetry)/'],
+  '^src/v1/': ['^src/(?:v1|contract|http|request)/'],
+  '^src/http/': ['^src/(?:http|request|contract|limits|telemetry)/'],
   '^src/request/': [
     '^src/(?:request|http|v1|yoga|contract|keys|limits|telemetry)/',
     '^src/redis\\.ts$',

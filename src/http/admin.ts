@@ -1,3 +1,4 @@
+import type { GatewayRequest, RequestServer } from '../request/gateway-request.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { HttpError, methodNotAllowed } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
@@ -6,7 +7,6 @@ import type { HttpResponse, RequestHead } from './http-message.ts';
 import { type Listener, listen } from './listen.ts';
 import { parseAccept } from './media-type.ts';
 import { oncePer } from './once.ts';
-import type { RequestServer, ServedRequest } from './request-server.ts';
 
 /** Where to serve metrics and health checks. */
 export interface AdminOptions {
@@ -49,7 +49,7 @@ export async function listenAdmin(
     return { status: 200, headers, body: toText(text) };
   }
 
-  const handle = (request: ServedRequest) =>
+  const handle = (request: GatewayRequest) =>
     respond(request.head)
       .catch((error) => restErrorResponse(request.reportError(error)))
       .finally(() => request.scope.end());

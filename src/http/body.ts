@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { Scope } from '../request/scope.ts';
 import { badRequest, HttpError } from './error.ts';
+import { Refusal } from './refusal.ts';
 
 /** The most bytes of a request body. */
 export const maxBodyBytes = 256 * 1024;
@@ -17,21 +20,14 @@ const tinyChunkBytes = 64;
 /** The bytes of each body that count towards no limit below. Most operations are smaller. */
 const freeBytes = 16 * 1024;
 
-/** What limits the bytes of a body beyond `freeBytes`. */
-export interface BodyBudget {
-  /** Whether the request has no API key. */
-  readonly isAnonymous: boolean;
-  /** Takes bytes until the request ends; returns the error if they are refused. */
-  takeBodyBytes(bytes: number): HttpError | undefined;
-}
-
 /**
  * The body of a request of at most `maxBodyBytes`, or `freeBytes` without a key. Chunks after the first
  * are copied into one buffer that doubles, because even a chunk of one byte takes several hundred
  * bytes of memory.
  */
 export class RequestBody {
-  readonly #budget: BodyBudget;
+  readonly #scope: Scope;
+  readonly #limit: Limit;
   #bytes: Uint8Array = empty;
   /** The number of bytes received, refused ones included. */
   size = 0;
@@ -43,8 +39,10 @@ export class RequestBody {
   /** Called when nothing more is read of the stream. */
   onDiscarded: (() => void) | undefined;
 
-  constructor(budget: BodyBudget) {
-    this.#budget = budget;
+  /** @param limit that of the bytes beyond `freeBytes`, until the request ends */
+  constructor(scope: Scope, limit: Limit) {
+    this.#scope = scope;
+    this.#limit = limit;
   }
 
   /** Returns the bytes so far, none if there is no body. @throws HttpError if it was refused */
@@ -126,11 +124,11 @@ export class RequestBody {
   }
 
   get #maximum(): number {
-    return this.#budget.isAnonymous ? freeBytes : maxBodyBytes;
+    return this.#scope.key.credential === '' ? freeBytes : maxBodyBytes;
   }
 
   #tooLarge(): HttpError {
-    const condition = this.#budget.isAnonymous ? ' without an API key' : '';
+    const condition = this.#maximum === freeBytes ? ' without an API key' : '';
     return bodyTooLarge(`is too large: expected at most ${this.#maximum} bytes${condition}`);
   }
 
@@ -139,7 +137,10 @@ export class RequestBody {
     if (this.size > this.#maximum) return this.#tooLarge();
     const more = this.size - freeBytes - this.#counted;
     this.#counted += more;
-    return this.#budget.takeBodyBytes(more);
+    const refusedBy = this.#limit.take(this.#scope.key, more);
+    if (refusedBy) return new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes');
+    this.#scope.hold(this.#limit, more);
+    return undefined;
   }
 
   #append(chunk: Uint8Array, start: number): void {

@@ -1,4 +1,5 @@
 import { ReadableStream, TextEncoderStream } from 'node:stream/web';
+import type { RequestServer } from '../request/gateway-request.ts';
 import { maxBodyBytes, type RequestBody } from './body.ts';
 import type { FetchHandler } from './handlers.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type RequestHeaders,
   requestHeaders,
 } from './http-message.ts';
-import type { RequestServer } from './request-server.ts';
 
 /** Translates between Fetch and the gateway. Rejects if the request body can't be read. */
 export function createFetchHandler(

@@ -1,5 +1,4 @@
 import type { TracedHead } from '../telemetry/trace.ts';
-import type { RequestBody } from './body.ts';
 
 /** The request headers that the gateway reads; translators may leave out all others. */
 export const requestHeaders = [
@@ -41,12 +40,6 @@ export interface RequestHead extends TracedHead {
   readonly repeated?: readonly string[] | undefined;
   /** Whether the response may have a body in parts; HTTP/1.0 has no chunked encoding. */
   readonly mayStream?: boolean;
-}
-
-/** A request that has arrived. */
-export interface HttpRequest {
-  readonly head: RequestHead;
-  readonly body: Pick<RequestBody, 'read' | 'size'>;
 }
 
 /** A body in parts. Read it to the end, or call `return` to cancel the rest. */

@@ -1,9 +1,9 @@
 import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../contract/json.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import { badRequest, HttpError } from './error.ts';
-import type { HttpRequest } from './http-message.ts';
 
 /** Reads the JSON body, int64-exact. @throws HttpError 400, 413 or 415 that does not quote it. */
-export function readJsonBody({ head, body }: HttpRequest): unknown {
+export function readJsonBody({ head, body }: GatewayRequest): unknown {
   requireJson(head.headers['content-type']);
   const bytes = body.read();
   let text: string;

@@ -5,11 +5,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, Server } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
+import type { RequestServer } from '../request/gateway-request.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
 import { connectionLimit } from './open-files.ts';
-import type { RequestServer } from './request-server.ts';
 import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */

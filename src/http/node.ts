@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TLSSocket } from 'node:tls';
+import type { GatewayRequest, RequestServer } from '../request/gateway-request.ts';
 import type { RequestBody } from './body.ts';
 import type { Connections } from './connections.ts';
 import { HttpError, internalError } from './error.ts';
 import { restErrorResponse } from './error-response.ts';
 import type { NodeListener } from './handlers.ts';
 import type { HttpResponse, RequestHead, RequestHeaders } from './http-message.ts';
-import type { RequestServer, ServedRequest } from './request-server.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is
@@ -17,7 +17,7 @@ import type { RequestServer, ServedRequest } from './request-server.ts';
  */
 export function createNodeListener(server: RequestServer, connections?: Connections): NodeListener {
   async function respond(
-    request: ServedRequest,
+    request: GatewayRequest,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): Promise<void> {

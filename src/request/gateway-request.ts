@@ -1,8 +1,6 @@
-import { type BodyBudget, RequestBody } from '../http/body.ts';
+import { RequestBody } from '../http/body.ts';
 import { type HttpError, internalError } from '../http/error.ts';
-import type { RequestHead } from '../http/http-message.ts';
-import { Refusal } from '../http/refusal.ts';
-import type { RequestServer, ServedRequest } from '../http/request-server.ts';
+import type { BodyParts, HttpResponse, RequestHead } from '../http/http-message.ts';
 import { readClientHeaders } from './client-name.ts';
 import { Report, writeReport } from './report.ts';
 import type { RequestEnvironment } from './request-environment.ts';
@@ -12,7 +10,7 @@ import { Scope } from './scope.ts';
  * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.
  * `end` releases what it holds, and reports it, once.
  */
-export class GatewayRequest implements ServedRequest, BodyBudget {
+export class GatewayRequest {
   readonly head: RequestHead;
   readonly body: RequestBody;
   readonly scope: Scope;
@@ -23,24 +21,13 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
     const { headers } = head;
     this.head = head;
     this.scope = new Scope(environment, head);
-    this.body = new RequestBody(this);
+    this.body = new RequestBody(this.scope, environment.bodyBytes);
     this.#environment = environment;
     const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
     if (client !== undefined) this.report.client = readClientHeaders(client, headers);
   }
 
-  get isAnonymous(): boolean {
-    return this.scope.key.credential === '';
-  }
-
-  takeBodyBytes(bytes: number): HttpError | undefined {
-    const { bodyBytes } = this.#environment;
-    const refusedBy = bodyBytes.take(this.scope.key, bytes);
-    if (refusedBy) return new Refusal(refusedBy === 'key' ? 'body_bytes_of_key' : 'body_bytes');
-    this.scope.hold(bodyBytes, bytes);
-    return undefined;
-  }
-
+  /** Reports an error, once. Returns the one to respond with. */
   reportError(error: unknown): HttpError {
     return this.#environment.reportError(error, this.scope.requestId);
   }
@@ -52,6 +39,7 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
     }
   }
 
+  /** Ends a request whose body does not arrive, or that has no response. It is not reported. */
   fail(): void {
     this.scope.cancel();
     // What still arrives is dropped.
@@ -61,9 +49,16 @@ export class GatewayRequest implements ServedRequest, BodyBudget {
   }
 }
 
+/** Serves requests: each is opened with its headers, and handled when its body has arrived. */
+export interface RequestServer {
+  open(head: RequestHead): GatewayRequest;
+  /** Ends the request, or lets the body of a response in parts end it. Never rejects. */
+  handle(request: GatewayRequest): Promise<HttpResponse>;
+  /** The bodies in parts that have not ended. */
+  readonly streams: ReadonlySet<BodyParts>;
+}
+
 /** Returns how a server opens its requests, without `handle`. */
-export function openRequests(
-  environment: RequestEnvironment,
-): Omit<RequestServer<GatewayRequest>, 'handle'> {
+export function openRequests(environment: RequestEnvironment): Omit<RequestServer, 'handle'> {
   return { open: (head) => new GatewayRequest(environment, head), streams: environment.streams };
 }

@@ -6,13 +6,12 @@ import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
 import type { HttpResponse, RequestHead } from '../http/http-message.ts';
-import type { RequestServer } from '../http/request-server.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import { graphqlErrorResponse } from '../yoga/error-response.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import type { Admission } from './admission.ts';
-import type { GatewayRequest } from './gateway-request.ts';
+import type { GatewayRequest, RequestServer } from './gateway-request.ts';
 import { setIdempotencyKey } from './idempotency-key.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RequestEnvironment } from './request-environment.ts';
@@ -45,7 +44,7 @@ const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/']);
  * Creates the handler of all paths. A request ends before its response is written; that of a response in
  * parts is ended by its body.
  */
-export function createRouter(options: RouterOptions): RequestServer<GatewayRequest>['handle'] {
+export function createRouter(options: RouterOptions): RequestServer['handle'] {
   const { admission, compression, health, graphql, v1, mounted, streams } = options;
   const cors = createCors(options.corsOrigins, options.telemetry.log);
   const forwarded = options.forwardHeaders?.map((name) => `, ${name}`).join('');

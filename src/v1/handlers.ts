@@ -2,18 +2,14 @@ import { decodeNewMessage, decodeNewPet, decodePetStatus, encodePet } from '../c
 import { InvalidInputError } from '../contract/error.ts';
 import { writeKeyOf } from '../contract/idempotency.ts';
 import { parseInt64 } from '../contract/int64.ts';
-import type { Caller, OperationId, PetStore } from '../contract/pet-store.ts';
+import type { OperationId, PetStore } from '../contract/pet-store.ts';
 import { isPageSize, pageSize } from '../contract/records.ts';
 import { HttpError } from '../http/error.ts';
-import type { HttpRequest } from '../http/http-message.ts';
 import { readJsonBody } from '../http/json-body.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 
 /** Returns the JSON of a success. Rejects with InvalidInputError before any call. */
-type Handler = (
-  petStore: PetStore,
-  request: HttpRequest & { readonly scope: Caller },
-  parameter: string,
-) => Promise<string>;
+type Handler = (petStore: PetStore, request: GatewayRequest, parameter: string) => Promise<string>;
 
 /** The handler of each operation of the contract. */
 export const handlers: Readonly<Record<OperationId, Handler>> = {
@@ -50,7 +46,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   },
 };
 
-function readRequestJson(request: HttpRequest): unknown {
+function readRequestJson(request: GatewayRequest): unknown {
   try {
     return readJsonBody(request);
   } catch (error) {

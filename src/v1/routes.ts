@@ -1,7 +1,6 @@
 import { readBearer } from '../contract/bearer.ts';
 import { isShown, PetStoreError, withOutcome } from '../contract/error.ts';
 import {
-  type Caller,
   type Operation,
   type OperationId,
   operations,
@@ -9,34 +8,24 @@ import {
 } from '../contract/pet-store.ts';
 import { HttpError, methodNotAllowed } from '../http/error.ts';
 import { errorBodyResponse } from '../http/error-response.ts';
-import type { BodyParts, HttpRequest, HttpResponse } from '../http/http-message.ts';
+import type { BodyParts, HttpResponse } from '../http/http-message.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { RateLimit } from '../request/rate-limit.ts';
 import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
 
 /** Options of `createV1`. */
 export interface V1Options {
   readonly petStore: PetStore;
-  /** Takes calls from the rate of a key. @throws HttpError, or rejects with one, beyond it. */
-  readonly rateLimit: { take(key: Caller['key'], calls: number): unknown } | undefined;
+  readonly rateLimit: Pick<RateLimit, 'take'> | undefined;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
   /** Whether there is GraphiQL, to which the reference page links. */
   readonly graphiql?: boolean | undefined;
 }
 
-/** A request to `/v1/…` or `/quickstart/…`. */
-export interface V1Request extends HttpRequest {
-  readonly scope: Caller;
-  /** The operation of the contract, the template of its path, and the HTTP status are set. */
-  readonly report: { v1Operation: string | undefined; route: string | undefined; status: number };
-  /** Logs an unexpected error; the response has no details of it. */
-  reportError(error: unknown): void;
-  /** Ends the request of a response in parts. */
-  end(): void;
-}
-
 /** Handles `/v1/…` and `/quickstart/…`. @throws HttpError if the HTTP request is refused. */
-export type V1Handler = (request: V1Request) => Promise<HttpResponse>;
+export type V1Handler = (request: GatewayRequest) => Promise<HttpResponse>;
 
 const bases = { pets: '/v1', messages: '/quickstart' } as const;
 

@@ -1,10 +1,9 @@
 import { type DocumentNode, type ExecutionResult, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
-import type { RequestServer } from '../http/request-server.ts';
 import type { Admission } from '../request/admission.ts';
 import { setDeadline } from '../request/deadline.ts';
 import { pickHeaders } from '../request/forwarded-headers.ts';
-import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { RequestServer } from '../request/gateway-request.ts';
 import { setIdempotencyKey } from '../request/idempotency-key.ts';
 import { encodeResult } from './encode-result.ts';
 import { graphqlErrorResult } from './error-response.ts';
@@ -15,7 +14,7 @@ import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions
   extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs'>,
-    Pick<RequestServer<GatewayRequest>, 'open'> {
+    Pick<RequestServer, 'open'> {
   readonly admission: Admission;
 }
 

@@ -1,7 +1,7 @@
 import { jsonType } from '../contract/json.ts';
 import { badRequest, type HttpError, methodNotAllowed } from '../http/error.ts';
-import type { HttpRequest } from '../http/http-message.ts';
 import { parseSmallJson, readJsonBody } from '../http/json-body.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,7 @@ const types: Readonly<Record<string, 'string' | 'object'>> = {
  * because any web page could submit one.
  * @throws HttpError with status 400, 405, 413 or 415. It does not quote the body.
  */
-export function readParams(request: HttpRequest): GraphqlParams {
+export function readParams(request: GatewayRequest): GraphqlParams {
   const { method, search } = request.head;
   if (method === 'POST') {
     const json = readJsonBody(request);

@@ -6,9 +6,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import type { BodyParts } from '../../src/http/http-message.ts';
 import { createNodeListener } from '../../src/http/node.ts';
-import type { ServedRequest } from '../../src/http/request-server.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
-import { openRequests } from '../../src/request/gateway-request.ts';
+import { type GatewayRequest, openRequests } from '../../src/request/gateway-request.ts';
 import { createEnvironment } from '../../src/request/request-environment.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { connectTo } from '../support/raw-http.ts';
@@ -77,8 +76,8 @@ describe('a body in parts', () => {
 
   it('is cancelled when its client leaves over HTTP/2', async () => {
     const { response, finished, produced } = endlessParts();
-    const received: ServedRequest[] = [];
-    const handle = async (request: ServedRequest) => {
+    const received: GatewayRequest[] = [];
+    const handle = async (request: GatewayRequest) => {
       received.push(request);
       return response;
     };
