@@ -3,11 +3,12 @@ import type { PetStore } from './contract/pet-store.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
 import { openRequests } from './request/gateway-request.ts';
+import type { HeaderOptions } from './request/headers.ts';
 import type { RequestEnvironment } from './request/request-environment.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
 import type { createV1 } from './v1/routes.ts';
 import { createExecute, type OperationOptions } from './yoga/execute.ts';
-import { createGraphqlHandler, type GraphqlHandlerOptions } from './yoga/handler.ts';
+import { createGraphqlHandler } from './yoga/handler.ts';
 import type { HostAdditions } from './yoga/host-additions.ts';
 import { createLocalExecute } from './yoga/local-execute.ts';
 import {
@@ -20,7 +21,7 @@ import {
 export interface AppOptions
   extends HostAdditions,
     Pick<OperationOptions, 'operationLimits' | 'introspection' | 'explain' | 'rateLimit'>,
-    Pick<GraphqlHandlerOptions, 'forwardHeaders' | 'maxTimeoutMs'>,
+    HeaderOptions,
     Pick<RouterOptions, 'corsOrigins' | 'compression' | 'admission' | 'onlyLoopbackHosts'> {
   readonly environment: RequestEnvironment;
   /** Serve GraphiQL to browsers. */
@@ -102,7 +103,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
       telemetry,
       streams,
       health,
-      graphql: createGraphqlHandler({ ...options, execute, graphiql }),
+      graphql: createGraphqlHandler({ execute, graphiql }),
       v1: options.createV1?.({ ...options, petStore, demoKey, graphiql: hasGraphiql }),
       mounted: isDraining === undefined,
     }),

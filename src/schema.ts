@@ -67,7 +67,7 @@ export async function usePetStore(
   const environment = createEnvironment(telemetry);
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   return {
-    ...usePetStoreCalls(petStore, environment, config.forwardHeaders),
+    ...usePetStoreCalls(petStore, environment, config),
     onPluginInit({ addPlugin }) {
       if (limits) addPlugin(useLimits(config.operationLimits));
     },

@@ -1,7 +1,7 @@
 import { RequestBody } from '../http/body.ts';
 import { type HttpError, internalError } from '../http/error.ts';
 import type { BodyParts, HttpResponse, RequestHead } from '../http/http-message.ts';
-import { readClientHeaders } from './client-name.ts';
+import { readClientHeaders } from './headers.ts';
 import { Report, writeReport } from './report.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 import { Scope } from './scope.ts';
@@ -18,13 +18,11 @@ export class GatewayRequest {
   readonly #environment: RequestEnvironment;
 
   constructor(environment: RequestEnvironment, head: RequestHead) {
-    const { headers } = head;
     this.head = head;
     this.scope = new Scope(environment, head);
     this.body = new RequestBody(this.scope, environment.bodyBytes);
     this.#environment = environment;
-    const client = headers['graphql-client-name'] ?? headers['apollographql-client-name'];
-    if (client !== undefined) this.report.client = readClientHeaders(client, headers);
+    this.report.client = readClientHeaders(head.headers);
   }
 
   /** Reports an error, once. Returns the one to respond with. */

@@ -2,7 +2,7 @@ import type { Caller, ServiceCall } from '../contract/pet-store.ts';
 import type { RequestHead } from '../http/http-message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { ClientName } from './client-name.ts';
+import type { ClientName } from './headers.ts';
 import type { Scope } from './scope.ts';
 
 /** How an operation is reported. Its name is truncated, because clients choose it. */

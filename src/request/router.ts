@@ -12,12 +12,14 @@ import { graphqlErrorResponse } from '../yoga/error-response.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import type { Admission } from './admission.ts';
 import type { GatewayRequest, RequestServer } from './gateway-request.ts';
-import { setIdempotencyKey } from './idempotency-key.ts';
+import { applyHeaders, type HeaderOptions } from './headers.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { RequestEnvironment } from './request-environment.ts';
 
 /** The handlers of each path, and what applies to all paths. */
-export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'telemetry'> {
+export interface RouterOptions
+  extends HeaderOptions,
+    Pick<RequestEnvironment, 'streams' | 'telemetry'> {
   readonly admission: Admission;
   /** The rate of the calls of each key; undefined for any number. */
   readonly rateLimit: RateLimit | undefined;
@@ -28,8 +30,6 @@ export interface RouterOptions extends Pick<RequestEnvironment, 'streams' | 'tel
   readonly v1: V1Handler | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
-  /** The names of the headers that are passed on to the REST service, on which its responses depend. */
-  readonly forwardHeaders: readonly string[] | undefined;
   /** Compress large responses that are marked as compressible. */
   readonly compression: boolean;
   /** Accept only requests with a loopback Host that no proxy forwards. */
@@ -65,8 +65,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     const { head, body, scope } = request;
     if (coding !== undefined) body.decode(coding);
     if (body.error) throw body.error;
-    const key = head.method === 'POST' ? head.headers['idempotency-key'] : undefined;
-    if (key !== undefined) setIdempotencyKey(scope, 'idempotency-key', key);
+    applyHeaders(scope, head, options);
     const isGraphql = graphqlPaths.has(head.path);
     if (isGraphql) request.report.route = '/graphql';
     if (mounted || isGraphql) return graphql(request);

@@ -1,10 +1,8 @@
 import type { GraphiqlPage } from '../http/graphiql.ts';
 import type { HttpResponse } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
-import { readClientLibrary } from '../request/client-name.ts';
-import { setDeadline, timeoutHeader } from '../request/deadline.ts';
-import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
+import { readClientName } from '../request/headers.ts';
 import { formatWhole, notAcceptable, type ResponseFormat, readFormat } from './delivery.ts';
 import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
@@ -14,10 +12,6 @@ import { type DeliveredParts, encodeParts } from './parts.ts';
 /** Options of `createGraphqlHandler`. */
 export interface GraphqlHandlerOptions {
   readonly execute: Execute;
-  /** The names of the headers that are passed on to the REST service, in lower case. */
-  readonly forwardHeaders: readonly string[] | undefined;
-  /** The longest time that a caller may ask for, in milliseconds. */
-  readonly maxTimeoutMs: number;
   /** The page for browsers; undefined if it is turned off. */
   readonly graphiql: GraphiqlPage;
 }
@@ -29,9 +23,7 @@ export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
  * Creates the handler: exact parameters in, JSON text or parts out. A large body waits for a turn. It
  * rejects with HttpError if a request is refused before execution.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHandler {
-  const { execute, forwardHeaders, graphiql } = options;
-
+export function createGraphqlHandler({ execute, graphiql }: GraphqlHandlerOptions): GraphqlHandler {
   return async (request) => {
     const { head, scope } = request;
     const { headers, method } = head;
@@ -39,13 +31,10 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): GraphqlHan
     if (page !== undefined) return page;
     const format = readFormat(headers.accept);
     if (format === undefined) throw notAcceptable(headers.accept);
-    const timeout = headers[timeoutHeader];
-    if (timeout !== undefined) setDeadline(scope, timeoutHeader, timeout, options.maxTimeoutMs);
     if (request.body.size > turnBytes) await nextTurn(scope);
     const params = readParams(request);
     const { clientLibrary } = params.extensions ?? {};
-    if (clientLibrary) request.report.clientLibrary = readClientLibrary(clientLibrary);
-    if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
+    if (clientLibrary) request.report.clientLibrary = readClientName(clientLibrary);
     const mayStream = method !== 'HEAD' && head.mayStream !== false;
     const delivery = mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, delivery);

@@ -1,26 +1,23 @@
 import { type DocumentNode, type ExecutionResult, print } from 'graphql';
 import { parseJson } from '../contract/json.ts';
 import type { Admission } from '../request/admission.ts';
-import { setDeadline } from '../request/deadline.ts';
-import { pickHeaders } from '../request/forwarded-headers.ts';
 import type { RequestServer } from '../request/gateway-request.ts';
-import { setIdempotencyKey } from '../request/idempotency-key.ts';
+import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
 import { encodeResult } from './encode-result.ts';
 import { graphqlErrorResult } from './error-response.ts';
 import { refuseRounded } from './exact-variables.ts';
-import type { GraphqlHandlerOptions } from './handler.ts';
+import type { Execute } from './execute.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
 
 /** What local execution shares with HTTP requests. */
-interface LocalExecuteOptions
-  extends Pick<GraphqlHandlerOptions, 'execute' | 'forwardHeaders' | 'maxTimeoutMs'>,
-    Pick<RequestServer, 'open'> {
+interface LocalExecuteOptions extends HeaderOptions, Pick<RequestServer, 'open'> {
   readonly admission: Admission;
+  readonly execute: Execute;
 }
 
 /** Creates local execution. Each document object is printed once. */
 export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
-  const { admission, execute, forwardHeaders } = options;
+  const { admission, execute } = options;
   const texts = new WeakMap<object, string>();
 
   function textOf(document: string | object): string {
@@ -32,26 +29,25 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
 
   return async (document, variables, given) => {
     const caller = given ?? {};
-    const { signal, idempotencyKey: key, timeoutMs } = caller;
+    // A caller in the process is a request with these headers.
     const headers = {
       authorization: caller.authorization ?? undefined,
       'x-request-id': caller.requestId ?? undefined,
       traceparent: caller.traceparent ?? undefined,
+      'idempotency-key': caller.idempotencyKey ?? undefined,
+      'x-petstore-timeout-ms': caller.timeoutMs?.toString(),
+      'x-petstore-explain': caller.explain ? '1' : undefined,
       // Those who execute in this process know whether the result has data.
       accept: 'application/graphql-response+json',
-      'x-petstore-explain': caller.explain ? '1' : undefined,
     };
     const head = { method: 'execute', path: '', headers };
     const request = options.open(head);
     const { scope, report } = request;
-    if (signal) scope.follow({ signal });
+    if (caller.signal) scope.follow({ signal: caller.signal });
     try {
       admission.admit(scope);
-      if (key != null) setIdempotencyKey(scope, 'idempotencyKey', key);
-      if (timeoutMs !== undefined) setDeadline(scope, 'timeoutMs', timeoutMs, options.maxTimeoutMs);
-      if (forwardHeaders && caller.headers) {
-        scope.forwarded = pickHeaders(forwardHeaders, { headers: lowerCased(caller.headers) });
-      }
+      Object.assign(headers, pick(options.forwardHeaders ?? [], caller.headers ?? {}));
+      applyHeaders(scope, head, options);
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
       const result = await execute(request, params);
       const { body, isExecuted } = await encodeResult(result as ExecutionResult, request);
@@ -68,9 +64,13 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
   };
 }
 
-/** Names headers in lower case, without those that have no value. */
-function lowerCased(headers: NonNullable<LocalCaller['headers']>): Record<string, string> {
+/** Returns the headers of these names, in lower case, without those that have no value. */
+function pick(names: readonly string[], headers: NonNullable<LocalCaller['headers']>) {
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
-  const present = entries.filter(([, value]) => (value ?? undefined) !== undefined);
-  return Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(([name, value]) => names.includes(name) && (value ?? undefined) !== undefined)
+      .map(([name, value]) => [name, String(value)]),
+  );
 }

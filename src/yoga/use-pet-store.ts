@@ -11,8 +11,7 @@ import { PetStoreCalls, type PetStoreContext } from '../graphql/context.ts';
 import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.ts';
 import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
-import { pickHeaders } from '../request/forwarded-headers.ts';
-import { setIdempotencyKey } from '../request/idempotency-key.ts';
+import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
 import type { RequestEnvironment } from '../request/request-environment.ts';
 import { Scope } from '../request/scope.ts';
 import { refuseRounded } from './exact-variables.ts';
@@ -24,19 +23,17 @@ import { refuseRounded } from './exact-variables.ts';
 export function usePetStoreCalls(
   petStore: PetStore,
   environment: RequestEnvironment,
-  forwardHeaders: readonly string[] | undefined,
+  options: HeaderOptions,
 ): Plugin<PetStoreContext> {
   const scopes = new WeakMap<PetStoreCalls, Scope>();
 
   return {
     onContextBuilding({ context: { request }, extendContext }) {
-      const head = readHead(request, forwardHeaders);
+      const head = readHead(request, options.forwardHeaders);
       const scope = new Scope(environment, head);
       scope.follow(request);
       try {
-        if (forwardHeaders) scope.forwarded = pickHeaders(forwardHeaders, head);
-        const key = head.headers['idempotency-key'];
-        if (key !== undefined) setIdempotencyKey(scope, 'idempotency-key', key);
+        applyHeaders(scope, head, options);
       } catch (error) {
         scope.end();
         throw toGraphQLError(error as HttpError);

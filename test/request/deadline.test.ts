@@ -187,7 +187,8 @@ describe('timeoutMs of execute', () => {
       data: { pets: [], orders: null },
       errors: [{ path: ['orders'], extensions: { code: 'UPSTREAM_TIMEOUT' } }],
     });
-    const message = 'timeoutMs: expected a whole number from 1 to 5000, received "5001".';
+    const message =
+      'x-petstore-timeout-ms: expected a whole number from 1 to 5000, received "5001".';
     expect(await execute(5001)).toMatchObject({
       errors: [{ message, extensions: { code: 'BAD_REQUEST' } }],
     });

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { setIdempotencyKey } from '../../src/request/idempotency-key.ts';
-import { callWith, openGateway } from '../support/gateway.ts';
-
-function keyOf(value: string) {
-  const scope = callWith();
-  setIdempotencyKey(scope, 'idempotency-key', value);
-  return scope.idempotencyKey;
-}
+import { parseIdempotencyKey } from '../../src/request/headers.ts';
+import { openGateway } from '../support/gateway.ts';
 
 const visible = String.fromCharCode(...Array.from({ length: 94 }, (_, index) => index + 33));
 
@@ -21,7 +15,7 @@ describe('the idempotency key of a request', () => {
     [`"${'x'.repeat(255)}"`, 'x'.repeat(255)],
     [`"${String.raw`\"`.repeat(255)}"`, '"'.repeat(255)],
   ])('%s is %s', (value, key) => {
-    expect(keyOf(value)).toBe(key);
+    expect(parseIdempotencyKey(value)).toBe(key);
   });
 
   it.each([
@@ -43,7 +37,7 @@ describe('the idempotency key of a request', () => {
     ['a\t', 'a tab'],
     ['\u007f', 'a control character'],
   ])('%j is malformed: %s', (value) => {
-    expect(() => keyOf(value)).toThrow(
+    expect(() => parseIdempotencyKey(value)).toThrow(
       `idempotency-key: expected 1 to 255 visible characters, received ${JSON.stringify(value.slice(0, 64))}.`,
     );
   });
