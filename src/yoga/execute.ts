@@ -62,7 +62,7 @@ export function createExecute(options: ExecuteOptions) {
       if (errors.length > 0) return { errors };
       const prepared = documents.get(document);
       const operation = prepared?.find(params.operationName);
-      if (!operation) throw unknownOperation(prepared?.operationNames ?? [], params);
+      if (!prepared || !operation) throw unknownOperation(prepared?.operationNames ?? [], params);
       report.operation = operation.label;
       report.explained = calls.explained;
       checkMethod(operation, head.method);
@@ -80,6 +80,7 @@ export function createExecute(options: ExecuteOptions) {
         variableValues: params.variables ?? {},
         operationName: params.operationName,
       });
+      documents.executed(prepared, scope.key);
       finder.executed(params, request);
       if (!isAsyncIterable(result)) return result;
       if (delivery !== undefined) return { parts: result, delivery };
