@@ -78,7 +78,7 @@ export async function openMounted(
       const timer = setTimeout(end, config.maxTimeoutMs);
       return gate.close().finally(() => clearTimeout(timer));
     });
-    return Object.assign(createFetchHandler(app, config.forwardHeaders), {
+    return Object.assign(createFetchHandler(app), {
       nodeListener: createNodeListener(app),
       execute: app.execute,
       metrics: async () => (await metrics.scrape()).text,

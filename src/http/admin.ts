@@ -42,7 +42,7 @@ export async function listenAdmin(
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
     const { contentType, text } = await scrape();
     const headers = { 'content-type': contentType, vary: 'Accept' };
-    const accepted = parseAccept(head.headers.accept ?? '');
+    const accepted = parseAccept(head.headers['accept'] ?? '');
     const first = accepted.find(({ type, q }) => q > 0 && formats.test(type));
     if (!first?.type.startsWith('text/')) return { status: 200, headers, body: text };
     headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8';

@@ -2,20 +2,12 @@ import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import type { RequestServer } from '../request/gateway-request.ts';
 import { maxBodyBytes, type RequestBody } from './body.ts';
 import type { FetchHandler } from './handlers.ts';
-import {
-  type HttpResponse,
-  type RequestHead,
-  type RequestHeaders,
-  requestHeaders,
-} from './http-message.ts';
+import type { HttpResponse, RequestHead } from './http-message.ts';
 
 /** Translates between Fetch and the gateway. Rejects if the request body can't be read. */
-export function createFetchHandler(
-  server: RequestServer,
-  forwardHeaders?: readonly string[],
-): FetchHandler {
+export function createFetchHandler(server: RequestServer): FetchHandler {
   return async (request) => {
-    const served = server.open(readHead(request, forwardHeaders));
+    const served = server.open(readHead(request));
     const wasAborted = request.signal.aborted;
     try {
       await readBody(request, served.body);
@@ -30,16 +22,13 @@ export function createFetchHandler(
   };
 }
 
-/** Reads a request without its body, with these and the usual headers. */
-export function readHead(
-  { method, url, headers }: Request,
-  forwardHeaders?: readonly string[],
-): RequestHead {
+/** Reads a request without its body. */
+export function readHead({ method, url, headers }: Request): RequestHead {
   // Bun passes on a malformed Host as part of the URL; the router refuses it.
   const { pathname: path, search, protocol } = URL.parse(url) ?? new URL('http://unknown/');
-  const read = readHeaders(headers, readableHeaders);
-  if (forwardHeaders) Object.assign(read, readHeaders(headers, forwardHeaders));
   const scheme = protocol === 'https:' ? 'https' : 'http';
+  // Servers compress responses themselves, and Next removes `Content-Encoding` from routes'.
+  const { 'accept-encoding': _, ...read } = Object.fromEntries(headers);
   return { method, scheme, path, search: search.slice(1), headers: read };
 }
 
@@ -55,19 +44,6 @@ export async function readBody(request: Request, body: RequestBody): Promise<voi
   } else if (request.body !== null) {
     for await (const chunk of request.body) if (!body.push(chunk)) break;
   }
-}
-
-/** Servers compress responses themselves, and Next removes `Content-Encoding` from routes'. */
-const readableHeaders = requestHeaders.filter((name) => name !== 'accept-encoding');
-
-/** Reads headers by name. Iterating would make servers such as Hono's build the whole list. */
-function readHeaders(headers: Headers, names: readonly string[]): RequestHeaders {
-  const values: Record<string, string> = {};
-  for (const name of names) {
-    const value = headers.get(name);
-    if (value !== null) values[name] = value;
-  }
-  return values;
 }
 
 /** Returns the response to a request with this method. */

@@ -56,7 +56,7 @@ function pickHeaders(names: readonly string[], { headers, repeated = [] }: Reque
   let picked: Record<string, string> | undefined;
   let bytes = 0;
   for (const name of names) {
-    const value = (headers as Readonly<Record<string, string | undefined>>)[name];
+    const value = headers[name];
     if (value === undefined) continue;
     if (repeated.includes(name)) throw badRequest(`${name}: expected it once, received it again.`);
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {

@@ -21,7 +21,7 @@ export function graphqlErrorResponse(
   error: HttpError,
   { head, scope }: Pick<GatewayRequest, 'head' | 'scope'>,
 ): HttpResponse {
-  const format = readFormat(head.headers.accept) ?? wholeJson;
+  const format = readFormat(head.headers['accept']) ?? wholeJson;
   const json = JSON.stringify(graphqlErrorResult(error, scope.requestId));
   const { body, contentType, isPart } = formatWhole(format, json);
   const status = (isPart && format.delivery?.errorStatus) || error.status;

@@ -29,8 +29,9 @@ export function createGraphqlHandler({ execute, graphiql }: GraphqlHandlerOption
     const { headers, method } = head;
     const page = method === 'POST' ? undefined : graphiql(head);
     if (page !== undefined) return page;
-    const format = readFormat(headers.accept);
-    if (format === undefined) throw notAcceptable(headers.accept);
+    const { accept } = headers;
+    const format = readFormat(accept);
+    if (format === undefined) throw notAcceptable(accept);
     if (request.body.size > turnBytes) await nextTurn(scope);
     const params = readParams(request);
     const { clientLibrary } = params.extensions ?? {};

@@ -29,7 +29,7 @@ export function usePetStoreCalls(
 
   return {
     onContextBuilding({ context: { request }, extendContext }) {
-      const head = readHead(request, options.forwardHeaders);
+      const head = readHead(request);
       const scope = new Scope(environment, head);
       scope.follow(request);
       try {

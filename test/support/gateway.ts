@@ -97,7 +97,7 @@ export async function openGateway(options: TestOptions = {}) {
   };
   const { persistedDocuments = { mode: 'off', manifest: new Map() }, demoKey } = options;
   const app = createApp(settings, { petStore, persistedDocuments, demoKey });
-  const checked = checkResponses(createFetchHandler(app, options.forwardHeaders));
+  const checked = checkResponses(createFetchHandler(app));
   return {
     ...app,
     gateway: checked.gateway,
