@@ -8,7 +8,7 @@ import { checkHost } from '../http/host.ts';
 import type { HttpResponse, RequestHead } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
-import { graphqlErrorResponse } from '../yoga/error-response.ts';
+import { graphqlErrorResponse } from '../yoga/delivery.ts';
 import type { GraphqlHandler } from '../yoga/handler.ts';
 import type { Admission } from './admission.ts';
 import type { GatewayRequest, RequestServer } from './gateway-request.ts';

@@ -4,8 +4,8 @@ import { writeKeyOf } from '../contract/idempotency.ts';
 import { parseInt64 } from '../contract/int64.ts';
 import type { OperationId, PetStore } from '../contract/pet-store.ts';
 import { isPageSize, pageSize } from '../contract/records.ts';
+import { readJsonBody } from '../http/body.ts';
 import { HttpError } from '../http/error.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 
 /** Returns the JSON of a success. Rejects with InvalidInputError before any call. */

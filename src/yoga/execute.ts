@@ -1,5 +1,5 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
-import { isAsyncIterable } from 'graphql-yoga';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
+import { createYoga, isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls } from '../graphql/context.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
@@ -7,18 +7,23 @@ import { HttpError } from '../http/error.ts';
 import { nextTurn } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { RateLimit } from '../request/rate-limit.ts';
+import type { Reporting } from '../telemetry/telemetry.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostAdditions } from './host-additions.ts';
-import type { OperationContext } from './operation-context.ts';
+import type { OperationContext, OperationPlugin } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { ResultPart } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
-import { PreparedDocuments } from './prepared-documents.ts';
+import {
+  type DocumentOptions,
+  PreparedDocuments,
+  usePreparedDocuments,
+} from './prepared-documents.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
-import { createOperationServer, type ServerOptions } from './server.ts';
 
 /** What operations may contain and do. */
-export interface OperationOptions extends ServerOptions {
+export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, 'plugins'> {
+  readonly telemetry: Reporting;
   /** The rate of the calls of each key; undefined for any number. */
   readonly rateLimit: RateLimit | undefined;
   /** Whether callers may ask for their REST calls. */
@@ -117,4 +122,51 @@ function checkMethod({ definition }: PreparedOperation, received: string): void 
   if (definition.operation === 'query' || !/^(?:GET|HEAD)$/.test(received)) return;
   const message = `Expected POST for a mutation, received ${received}. Send it as the JSON body of a POST.`;
   throw new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
+}
+
+/** Executes operations with the code that was compiled for them, or with graphql-js. */
+const usePreparedOperation: OperationPlugin = {
+  onExecute({ context: { operation }, setExecuteFn }) {
+    if (operation !== undefined) setExecuteFn(operation.execute);
+  },
+};
+
+/**
+ * Creates the Yoga server whose pipeline executes every operation: `getEnveloped` returns its `parse`,
+ * `validate`, `contextFactory` and `execute`. Its HTTP handling is not used.
+ */
+function createOperationServer(
+  schema: GraphQLSchema,
+  documents: PreparedDocuments,
+  { plugins = [], telemetry, ...options }: OperationOptions,
+) {
+  warnOfHttpHooks(plugins, telemetry.log);
+  return createYoga({
+    schema,
+    plugins: [
+      usePreparedOperation,
+      // They see each result before its errors are typed, and may wrap or replace the execution.
+      ...plugins,
+      // After all that add rules, because it skips what was validated with the same rules.
+      usePreparedDocuments(documents, options),
+    ],
+    // `usePreparedDocuments` caches documents, and the edge types and logs errors.
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    logging: false,
+  });
+}
+
+/** Hooks of Yoga's HTTP handling, such as `onRequest`, `onParams` and `onResultProcess`. */
+const httpHook = /^on(?:Request|Response|Params|ResultProcess|ExecutionResult)/;
+
+function warnOfHttpHooks(plugins: readonly object[], log: Reporting['log']): void {
+  const hooks = plugins
+    .flatMap((plugin) => Object.keys(plugin))
+    .filter((name) => httpHook.test(name));
+  if (hooks.length === 0) return;
+  log.warn(
+    { hooks },
+    'the gateway does not run these hooks of plugins, because its HTTP is its own',
+  );
 }

@@ -1,6 +1,6 @@
 import { jsonType } from '../contract/json.ts';
+import { parseSmallJson, readJsonBody } from '../http/body.ts';
 import { badRequest, type HttpError, methodNotAllowed } from '../http/error.ts';
-import { parseSmallJson, readJsonBody } from '../http/json-body.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 
 type Members = Readonly<Record<string, unknown>>;

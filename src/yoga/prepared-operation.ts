@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
@@ -10,17 +11,17 @@ import {
   type LegacyExperimentalIncrementalExecutionResults,
   legacyExecuteIncrementally,
   type OperationDefinitionNode,
+  type SelectionNode,
   type VariableDefinitionNode,
 } from 'graphql';
 import { isAsyncIterable, type PromiseOrValue } from 'graphql-yoga';
 import { compileOperation } from '../execution/compile.ts';
-import { conditionsOf } from '../execution/field-collector.ts';
+import { conditionsOf, expandFields } from '../execution/field-collector.ts';
 import type { PetStoreContext } from '../graphql/context.ts';
 import { examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
 import type { Delivery } from './delivery.ts';
-import { countRootFields } from './root-fields.ts';
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 type Parts = AsyncGenerator<object, void, void>;
@@ -167,4 +168,21 @@ async function* partsOf({
 }: ExperimentalIncrementalExecutionResults | LegacyExperimentalIncrementalExecutionResults): Parts {
   yield initialResult;
   yield* subsequentResults;
+}
+
+/**
+ * Returns how many root fields of an operation make calls, with fragments expanded. Fields with the same
+ * response key are one; introspection and what a literal condition turns off are none.
+ */
+export function countRootFields(operation: OperationDefinitionNode, document: DocumentNode) {
+  const isIncluded = ({ directives }: SelectionNode) => !directives?.some(turnsOff);
+  const keys = expandFields([operation], document, isIncluded)
+    .filter(({ name }) => !name.value.startsWith('__'))
+    .map(({ alias, name }) => (alias ?? name).value);
+  return new Set(keys).size;
+}
+
+function turnsOff({ name, arguments: [condition] = [] }: DirectiveNode): boolean {
+  const value = condition?.value.kind === Kind.BOOLEAN ? condition.value.value : undefined;
+  return value === (name.value === 'skip') && /^(?:skip|include)$/.test(name.value);
 }

@@ -1,6 +1,6 @@
 import { getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { countRootFields } from '../../src/yoga/root-fields.ts';
+import { countRootFields } from '../../src/yoga/prepared-operation.ts';
 
 describe('the root fields of an operation', () => {
   it.each([
