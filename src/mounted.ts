@@ -5,7 +5,7 @@ import type { FetchHandler, NodeListener } from './http/handlers.ts';
 import { createNodeListener } from './http/node.ts';
 import { once } from './http/once.ts';
 import { openGate } from './request/admission.ts';
-import { createEnvironment } from './request/request-environment.ts';
+import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';

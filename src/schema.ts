@@ -6,7 +6,7 @@ import type { PetStoreContext } from './graphql/context.ts';
 import { createSchema, type ExtendSchema } from './graphql/schema.ts';
 import { HttpError } from './http/error.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
-import { createEnvironment } from './request/request-environment.ts';
+import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';

@@ -7,12 +7,16 @@ import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles } from '../config/environment.ts';
 import { openApp } from '../gateway.ts';
 import { listenAdmin } from '../http/admin.ts';
-import { type ListenOptions, listen } from '../http/listen.ts';
-import { connectionLimit } from '../http/open-files.ts';
-import { removeStaleSocket, unixSocketOf } from '../http/unix-socket.ts';
+import {
+  connectionLimit,
+  type ListenOptions,
+  listen,
+  removeStaleSocket,
+  unixSocketOf,
+} from '../http/listen.ts';
 import { openOverloadGuard } from '../request/overload.ts';
 import { openRateLimit } from '../request/rate-limit.ts';
-import { createEnvironment } from '../request/request-environment.ts';
+import { createEnvironment } from '../request/scope.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { openLogWriter } from '../telemetry/log-writer.ts';
 import { Metrics } from '../telemetry/metrics.ts';

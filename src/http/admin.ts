@@ -1,7 +1,6 @@
 import type { GatewayRequest, RequestServer } from '../request/gateway-request.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { HttpError, methodNotAllowed } from './error.ts';
-import { restErrorResponse } from './error-response.ts';
+import { HttpError, methodNotAllowed, restErrorResponse } from './error.ts';
 import { type Health, probePaths } from './health.ts';
 import type { HttpResponse, RequestHead } from './http-message.ts';
 import { type Listener, listen } from './listen.ts';

@@ -1,3 +1,6 @@
+import type { ErrorBody } from '../contract/error.ts';
+import type { HttpResponse } from './http-message.ts';
+
 /** An error that the client receives with this HTTP status. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
@@ -38,4 +41,27 @@ export function internalError(): HttpError {
 export function methodNotAllowed(allow: string, received: string): HttpError {
   const message = `Expected ${allow.replace(/, (?=\w+$)/, ' or ')}, received ${received.slice(0, 32)}.`;
   return new HttpError(405, 'METHOD_NOT_ALLOWED', message, { allow });
+}
+
+/** Formats an error as an Error body (contract, "Error"), for all other paths. */
+export function restErrorResponse({ status, code, message, headers }: HttpError): HttpResponse {
+  return errorBodyResponse({ code: code.toLowerCase(), message, status }, headers);
+}
+
+/** Returns a response with an Error body; the challenge of a 401 says if a key was refused (RFC 6750, section 3). */
+export function errorBodyResponse(
+  body: ErrorBody,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
+  const refusal = body.code === 'unauthenticated' ? '' : ', error="invalid_token"';
+  const challenge = `Bearer realm="pet store"${refusal}`;
+  return {
+    status: body.status,
+    headers: {
+      'content-type': 'application/json',
+      ...(body.status === 401 && { 'www-authenticate': challenge }),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { methodNotAllowed } from './error.ts';
-import { restErrorResponse } from './error-response.ts';
+import { methodNotAllowed, restErrorResponse } from './error.ts';
 import type { HttpResponse, RequestHead } from './http-message.ts';
 import { oncePer } from './once.ts';
 

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
+import { lstat, unlink } from 'node:fs/promises';
 import { createServer as createHttpServer, type ServerOptions } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, Server } from 'node:net';
+import { type AddressInfo, connect, Server } from 'node:net';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import type { RequestServer } from '../request/gateway-request.ts';
+import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Connections } from './connections.ts';
 import { createNodeListener } from './node.ts';
-import { connectionLimit } from './open-files.ts';
-import { unixSocketOf } from './unix-socket.ts';
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -157,4 +157,44 @@ async function allAccepted(server: Server): Promise<void> {
     // Accepts what has arrived while the timer was late.
     await turn();
   } while (accepted > before && elapsed() < closing.end);
+}
+
+/** The most connections to the public port; an idle one takes about 20 kB. */
+const maxConnections = 5000;
+
+/** Open files that are none of these: 256 connections to services, 100 to the admin port, and the database's. */
+const reserve = 400;
+
+/** Returns the most connections that this process's limit of open files allows. Warns if they are fewer than usual. */
+export function connectionLimit(log?: Log): number {
+  const report: { userLimits?: Record<string, { soft: unknown }> } = process.report.getReport();
+  const openFiles = report.userLimits?.['open_files']?.soft;
+  if (typeof openFiles !== 'number') return maxConnections;
+  const left = Math.max(openFiles - reserve, Math.floor(openFiles / 2));
+  if (left >= maxConnections) return maxConnections;
+  const message = `the limit of open files allows fewer than ${maxConnections} connections: raise LimitNOFILE or ulimit -n`;
+  log?.warn({ openFiles, maxConnections: left }, message);
+  return left;
+}
+
+/** Parses `unix:/run/gateway.sock?mode=660` to path and mode; undefined for any other host. */
+export function unixSocketOf(host: string) {
+  const [, path, mode] = /^unix:([^?]+)(?:\?mode=([0-7]{3}))?$/.exec(host) ?? [];
+  return path === undefined ? undefined : { path, mode };
+}
+
+/** Removes the socket file that a killed process has left. Call it before any process listens. */
+export async function removeStaleSocket(host: string): Promise<void> {
+  const unix = unixSocketOf(host);
+  if (unix === undefined) return;
+  const file = await lstat(unix.path).catch(() => undefined);
+  if (!file?.isSocket()) return;
+  const socket = connect(unix.path);
+  try {
+    await once(socket, 'connect');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') await unlink(unix.path);
+  } finally {
+    socket.destroy();
+  }
 }

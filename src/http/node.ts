@@ -5,8 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { GatewayRequest, RequestServer } from '../request/gateway-request.ts';
 import type { RequestBody } from './body.ts';
 import type { Connections } from './connections.ts';
-import { HttpError, internalError } from './error.ts';
-import { restErrorResponse } from './error-response.ts';
+import { HttpError, internalError, restErrorResponse } from './error.ts';
 import type { NodeListener } from './handlers.ts';
 import type { HttpResponse, RequestHead, RequestHeaders } from './http-message.ts';
 

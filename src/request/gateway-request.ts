@@ -3,8 +3,7 @@ import { type HttpError, internalError } from '../http/error.ts';
 import type { BodyParts, HttpResponse, RequestHead } from '../http/http-message.ts';
 import { readClientHeaders } from './headers.ts';
 import { Report, writeReport } from './report.ts';
-import type { RequestEnvironment } from './request-environment.ts';
-import { Scope } from './scope.ts';
+import { type RequestEnvironment, Scope } from './scope.ts';
 
 /**
  * A request, from its headers to its response: what has arrived, its scope, and what is reported of it.

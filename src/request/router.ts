@@ -1,7 +1,6 @@
 import { compressResponse } from '../http/compression.ts';
 import { createCors } from '../http/cors.ts';
-import { HttpError, methodNotAllowed } from '../http/error.ts';
-import { restErrorResponse } from '../http/error-response.ts';
+import { HttpError, methodNotAllowed, restErrorResponse } from '../http/error.ts';
 import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
 import { checkHost } from '../http/host.ts';
@@ -14,7 +13,7 @@ import type { Admission } from './admission.ts';
 import type { GatewayRequest, RequestServer } from './gateway-request.ts';
 import { applyHeaders, type HeaderOptions } from './headers.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RequestEnvironment } from './request-environment.ts';
+import type { RequestEnvironment } from './scope.ts';
 
 /** The handlers of each path, and what applies to all paths. */
 export interface RouterOptions

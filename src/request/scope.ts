@@ -1,10 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
 import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
-import type { RequestHead } from '../http/http-message.ts';
+import type { BodyParts, RequestHead } from '../http/http-message.ts';
+import { createReportError, type ReportError } from '../http/refusal.ts';
 import type { ApiKey } from '../keys/api-key.ts';
+import { ApiKeys } from '../keys/api-keys.ts';
+import type { Limit } from '../limits/limit.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { RequestTrace } from '../telemetry/trace.ts';
-import type { RequestEnvironment } from './request-environment.ts';
+
+/** What all requests of a process share. */
+export interface RequestEnvironment {
+  readonly telemetry: Telemetry;
+  readonly reportError: ReportError;
+  /** The API keys in use. */
+  readonly keys: ApiKeys;
+  /** Limits the bytes of request bodies, each until its request ends. */
+  readonly bodyBytes: Limit;
+  /** The bodies in parts whose requests have not ended. */
+  readonly streams: Set<BodyParts>;
+}
+
+const MiB = 1024 * 1024;
+
+/** Creates what the requests of a process share. */
+export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): RequestEnvironment {
+  const limits = { total: 32 * MiB, perKey: 8 * MiB, unaccepted: 16 * MiB };
+  const bodyBytes = keys.openLimit('body_bytes', limits);
+  telemetry.metrics.watchLimit(bodyBytes);
+  const reportError = createReportError(telemetry);
+  return { telemetry, reportError, keys, bodyBytes, streams: new Set() };
+}
 
 type Held = Parameters<Caller['hold']>[0];
 

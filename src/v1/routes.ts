@@ -6,8 +6,7 @@ import {
   operations,
   type PetStore,
 } from '../contract/pet-store.ts';
-import { HttpError, methodNotAllowed } from '../http/error.ts';
-import { errorBodyResponse } from '../http/error-response.ts';
+import { errorBodyResponse, HttpError, methodNotAllowed } from '../http/error.ts';
 import type { BodyParts, HttpResponse } from '../http/http-message.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { RateLimit } from '../request/rate-limit.ts';

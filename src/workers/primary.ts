@@ -5,7 +5,7 @@ import { type AdminOptions, listenAdmin } from '../http/admin.ts';
 import { createHealth } from '../http/health.ts';
 import type { Listener } from '../http/listen.ts';
 import { openRequests } from '../request/gateway-request.ts';
-import { createEnvironment } from '../request/request-environment.ts';
+import { createEnvironment } from '../request/scope.ts';
 import type { MetricsSnapshot } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker.ts';

@@ -12,8 +12,7 @@ import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.
 import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
 import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
-import type { RequestEnvironment } from '../request/request-environment.ts';
-import { Scope } from '../request/scope.ts';
+import { type RequestEnvironment, Scope } from '../request/scope.ts';
 import { refuseRounded } from './exact-variables.ts';
 
 /**

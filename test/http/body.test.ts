@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { maxBodyBytes, type RequestBody } from '../../src/http/body.ts';
 import { GatewayRequest } from '../../src/request/gateway-request.ts';
-import { createEnvironment } from '../../src/request/request-environment.ts';
+import { createEnvironment } from '../../src/request/scope.ts';
 import { quiet } from '../support/log.ts';
 
 const environment = createEnvironment(quiet);

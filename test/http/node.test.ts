@@ -8,7 +8,7 @@ import type { BodyParts } from '../../src/http/http-message.ts';
 import { createNodeListener } from '../../src/http/node.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
 import { type GatewayRequest, openRequests } from '../../src/request/gateway-request.ts';
-import { createEnvironment } from '../../src/request/request-environment.ts';
+import { createEnvironment } from '../../src/request/scope.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { connectTo } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';

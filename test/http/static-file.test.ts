@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFetchHandler } from '../../src/http/fetch.ts';
 import { createStaticFile } from '../../src/http/static-file.ts';
 import { openRequests } from '../../src/request/gateway-request.ts';
-import { createEnvironment } from '../../src/request/request-environment.ts';
+import { createEnvironment } from '../../src/request/scope.ts';
 import { quiet } from '../support/log.ts';
 
 const css = '.pet { color: green }\n'.repeat(1000);
