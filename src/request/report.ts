@@ -15,13 +15,6 @@ export interface OperationLabel {
   readonly deprecations: readonly { readonly field: string }[];
 }
 
-/** A call of a field, as `extensions.calls` lists it. */
-interface ExplainedCall extends Pick<ServiceCall, 'operation' | 'status'> {
-  readonly durationMs: number;
-  readonly shared: boolean;
-  readonly builtin?: true;
-}
-
 /** What is reported of a request, besides its calls. Each part of the gateway sets what it knows. */
 export class Report {
   /** The HTTP status of the response. */
@@ -38,8 +31,6 @@ export class Report {
   refusedOrigin: string | undefined;
   /** The time to the first part of a response in parts, in milliseconds. */
   firstPartMs: number | undefined;
-  /** The calls that have ended, if the request asks for them. */
-  explained: { list(): readonly ExplainedCall[] } | undefined;
   /** Where its document is from, if that is reported. */
   documentSource: 'manifest' | 'sent' | undefined;
   /** The application that sent it, from the headers. */
@@ -96,7 +87,7 @@ export function writeReport(
     ms,
     firstPartMs: firstPartMs && rounded(firstPartMs),
     replayed: scope.isReplayed || undefined,
-    calls: reportCalls(report, scope, now),
+    calls: reportCalls(scope, now),
     ...identity,
   });
 }
@@ -142,19 +133,14 @@ export function timeWithoutCalls(
 }
 
 /** Returns what the log shows of the calls that were started for a request. A write may go on. */
-function reportCalls({ explained }: Report, scope: Pick<Caller, 'calls'>, now: number) {
-  const reported: { operation: string; status: number | string; ms: number }[] = [];
-  for (const { caller, operation, outcome, startedAt, ms } of scope.calls) {
-    if (caller !== scope) continue;
-    const duration = outcome === undefined ? now - startedAt : ms;
-    reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
-  }
-  if (explained === undefined) return reported;
-  for (const { operation, status, durationMs, shared, builtin } of explained.list()) {
-    if (builtin && !shared)
-      reported.push({ operation, status: status ?? 'failed', ms: durationMs });
-  }
-  return reported;
+function reportCalls(scope: Pick<Caller, 'calls'>, now: number) {
+  return scope.calls
+    .filter(({ caller }) => caller === scope)
+    .map(({ operation, outcome, startedAt, ms }) => ({
+      operation,
+      status: outcome ?? 'inFlight',
+      ms: rounded(outcome === undefined ? now - startedAt : ms),
+    }));
 }
 
 /** Rounds milliseconds to two digits. */

@@ -69,7 +69,6 @@ export function createExecute(options: ExecuteOptions) {
       const operation = prepared?.find(params.operationName);
       if (!prepared || !operation) throw unknownOperation(prepared?.operationNames ?? [], params);
       report.operation = operation.label;
-      report.explained = calls.explained;
       checkMethod(operation, head.method);
       if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timeWithoutCalls } from '../../src/request/report.ts';
-import { apiKey, openGateway } from '../support/gateway.ts';
+import { openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { sendForParts } from '../support/parts.ts';
 import { openRest } from '../support/rest-gateway.ts';
@@ -49,32 +49,5 @@ describe('the time without calls', () => {
     expect(value('count')).toBe(1);
     expect(value('sum')).toBeGreaterThan(0);
     expect(value('sum') * 1000).toBeLessThan(tookMs - delayMs * 0.99);
-  });
-});
-
-describe('the calls in the line of a request to the built-in backend', () => {
-  const query = '{ a: pets { id } pet(id: "404") { id } b: pets { id } c: pets(limit: 0) { id } }';
-
-  it('are those of extensions.calls, shared ones once, if the request asks for them', async () => {
-    await using opened = await openGateway({ explain: true });
-    await postGraphQL(opened.gateway, query);
-    const asked = { authorization: `Bearer ${apiKey}`, 'x-petstore-explain': '1' };
-    await postGraphQL(opened.gateway, query, {}, asked);
-    const ms = expect.any(Number);
-    expect(opened.requests().map(({ calls }) => calls)).toEqual([
-      [],
-      [
-        { operation: 'listPets', status: 200, ms },
-        { operation: 'getPet', status: 404, ms },
-      ],
-    ]);
-  });
-
-  it('have a kind of failure in place of a status', async () => {
-    await using opened = await openGateway({ explain: true });
-    const asked = { authorization: 'Bearer demo-unavailable', 'x-petstore-explain': '1' };
-    await postGraphQL(opened.gateway, '{ orders }', {}, asked);
-    const [{ calls }] = opened.requests() as [{ calls: unknown }];
-    expect(calls).toMatchObject([{ operation: 'listOrders', status: 'failed' }]);
   });
 });
