@@ -5,9 +5,9 @@ import type { RequestServer } from '../request/gateway-request.ts';
 import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
 import { graphqlErrorResult } from './delivery.ts';
 import { encodeResult } from './encode-result.ts';
-import { refuseRounded } from './exact-variables.ts';
 import type { Execute } from './execute.ts';
 import type { LocalCaller, LocalExecute, LocalResult } from './local-caller.ts';
+import { refuseRounded } from './params.ts';
 
 /** What local execution shares with HTTP requests. */
 interface LocalExecuteOptions extends HeaderOptions, Pick<RequestServer, 'open'> {

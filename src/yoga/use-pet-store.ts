@@ -13,7 +13,7 @@ import type { HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
 import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
 import { type RequestEnvironment, Scope } from '../request/scope.ts';
-import { refuseRounded } from './exact-variables.ts';
+import { refuseRounded } from './params.ts';
 
 /**
  * Sets `context.petStore` for the server of a host, with the key and the cancellation of the request, and
