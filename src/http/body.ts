@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
 import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../contract/json.ts';
 import type { Limit } from '../limits/limit.ts';
+import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Scope } from '../request/scope.ts';
 import { badRequest, HttpError } from './error.ts';
-import type { RequestHead } from './http-message.ts';
 import { Refusal } from './refusal.ts';
 
 /** The most bytes of a request body. */
@@ -169,14 +169,9 @@ function bodyTooLarge(problem: string): HttpError {
 }
 
 /** Reads the JSON body, int64-exact. @throws HttpError 400, 413 or 415 that does not quote it. */
-export function readJsonBody({
-  head,
-  body,
-}: {
-  readonly head: RequestHead;
-  readonly body: RequestBody;
-}): unknown {
-  requireJson(head.headers['content-type']);
+export function readJsonBody({ head, body }: Pick<GatewayRequest, 'head' | 'body'>): unknown {
+  const type = head.headers['content-type'];
+  if (type === undefined || !json.test(type)) throw jsonExpected(type);
   const bytes = body.read();
   let text: string;
   try {
@@ -184,7 +179,7 @@ export function readJsonBody({
   } catch {
     throw badRequest('body: expected UTF-8 text, received other bytes.');
   }
-  return parseSmallJson('body', text);
+  return parseBounded('body', text, limits);
 }
 
 const token = "[\\w!#$%&'*+.^`|~-]+";
@@ -194,11 +189,10 @@ const jsonType = `application/json[ \\t]*(?:;[ \\t]*(?:(?:${parameter})[ \\t]*)?
 /** The type has no parameters, so only another charset is refused. A repeated header is a list. */
 const json = new RegExp(`^${jsonType}(?:,[ \\t]*${jsonType})*$`, 'i');
 
-function requireJson(contentType: string | undefined): void {
-  if (contentType !== undefined && json.test(contentType)) return;
+function jsonExpected(contentType: string | undefined): HttpError {
   const received = contentType === undefined ? 'none' : JSON.stringify(contentType.slice(0, 100));
   const message = `content-type: expected application/json in UTF-8, received ${received}. Send the body as a JSON object: forms and file uploads are not accepted.`;
-  throw new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
+  return new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
 }
 
 const limits: JsonLimits = {

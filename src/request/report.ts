@@ -134,13 +134,13 @@ export function timeWithoutCalls(
 
 /** Returns what the log shows of the calls that were started for a request. A write may go on. */
 function reportCalls(scope: Pick<Caller, 'calls'>, now: number) {
-  return scope.calls
-    .filter(({ caller }) => caller === scope)
-    .map(({ operation, outcome, startedAt, ms }) => ({
-      operation,
-      status: outcome ?? 'inFlight',
-      ms: rounded(outcome === undefined ? now - startedAt : ms),
-    }));
+  const reported: { operation: string; status: number | string; ms: number }[] = [];
+  for (const { caller, operation, outcome, startedAt, ms } of scope.calls) {
+    if (caller !== scope) continue;
+    const duration = outcome === undefined ? now - startedAt : ms;
+    reported.push({ operation, status: outcome ?? 'inFlight', ms: rounded(duration) });
+  }
+  return reported;
 }
 
 /** Rounds milliseconds to two digits. */

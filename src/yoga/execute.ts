@@ -14,11 +14,7 @@ import type { OperationContext, OperationPlugin } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { ResultPart } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
-import {
-  type DocumentOptions,
-  PreparedDocuments,
-  usePreparedDocuments,
-} from './prepared-documents.ts';
+import { type DocumentOptions, openDocuments, usePreparedDocuments } from './prepared-documents.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
 
 /** What operations may contain and do. */
@@ -35,15 +31,18 @@ interface ExecuteOptions extends OperationOptions, HostAdditions {
   readonly persistedDocuments: PersistedDocuments;
 }
 
+/** A document of more characters that is not known waits for a turn: validating 2,000 takes up to four ms. */
+const longDocument = 250;
+
 /** Executes the operation of a request. */
 export type Execute = ReturnType<typeof createExecute>;
 
 /** Creates the one way of an operation, which HTTP, Fetch and callers in the process share. */
 export function createExecute(options: ExecuteOptions) {
   const { schema = ownSchema, petStore, persistedDocuments, rateLimit } = options;
-  const documents = new PreparedDocuments();
+  const { accepted, others } = openDocuments();
   const finder = createDocumentFinder(persistedDocuments, options.telemetry);
-  const yoga = createOperationServer(schema, documents, options);
+  const yoga = createOperationServer(schema, options);
   // Yoga's server is a Proxy, which would bind it again for each request.
   const { getEnveloped } = yoga;
 
@@ -56,16 +55,17 @@ export function createExecute(options: ExecuteOptions) {
     const { head, scope, report } = request;
     const text = finder.find(params, scope.key);
     if (typeof text !== 'string') return { errors: [text] };
-    if (documents.isLong(text)) await nextTurn(scope);
+    const known = accepted.get(text) ?? others.get(text);
+    if (known === undefined && text.length > longDocument) await nextTurn(scope);
     const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
     const calls = new PetStoreCalls(scope, petStore, isExplained);
-    const context: OperationContext = { petStore: calls, params, scope, report };
+    const context: OperationContext = { petStore: calls, params, scope, report, prepared: known };
     const pipeline = getEnveloped(context);
     try {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
       if (errors.length > 0) return { errors };
-      const prepared = documents.get(document);
+      const { prepared } = context;
       const operation = prepared?.find(params.operationName);
       if (!prepared || !operation) throw unknownOperation(prepared?.operationNames ?? [], params);
       report.operation = operation.label;
@@ -84,7 +84,9 @@ export function createExecute(options: ExecuteOptions) {
         variableValues: params.variables ?? {},
         operationName: params.operationName,
       });
-      documents.executed(prepared, scope.key);
+      const cache = scope.key.isAccepted ? accepted : others;
+      const isOwn = prepared.document.loc?.source.body === text;
+      if (isOwn && cache.peek(text) !== prepared) cache.set(text, prepared);
       finder.executed(params, request);
       if (!isAsyncIterable(result)) return result;
       if (delivery !== undefined) return { parts: result, delivery };
@@ -136,7 +138,6 @@ const usePreparedOperation: OperationPlugin = {
  */
 function createOperationServer(
   schema: GraphQLSchema,
-  documents: PreparedDocuments,
   { plugins = [], telemetry, ...options }: OperationOptions,
 ) {
   warnOfHttpHooks(plugins, telemetry.log);
@@ -147,7 +148,7 @@ function createOperationServer(
       // They see each result before its errors are typed, and may wrap or replace the execution.
       ...plugins,
       // After all that add rules, because it skips what was validated with the same rules.
-      usePreparedDocuments(documents, options),
+      usePreparedDocuments(options),
     ],
     // `usePreparedDocuments` caches documents, and the edge types and logs errors.
     parserAndValidationCache: false,

@@ -3,6 +3,7 @@ import type { PetStoreContext } from '../graphql/context.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
 import type { GraphqlParams } from './params.ts';
+import type { PreparedDocument } from './prepared-documents.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface OperationContext
     Pick<GatewayRequest, 'scope' | 'report'> {
   /** The parameters of the request, as Yoga's context has them. */
   readonly params: GraphqlParams;
+  /** Set if the document is known, or when it is valid. */
+  prepared?: PreparedDocument | undefined;
   /** Set when the document is valid and has the operation. */
   operation?: PreparedOperation;
   /** How deferred fragments are delivered; undefined for a whole result. */

@@ -13,7 +13,6 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
-import type { ApiKey } from '../keys/api-key.ts';
 import type { OperationPlugin } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits, operationCosts } from './operation-limits.ts';
 import { type PreparedOperation, prepareOperation } from './prepared-operation.ts';
@@ -25,7 +24,7 @@ import { type PreparedOperation, prepareOperation } from './prepared-operation.t
 const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 128 };
 
 /** A parsed and validated document with its operations. */
-type PreparedDocument = ReturnType<typeof prepareDocument>;
+export type PreparedDocument = ReturnType<typeof prepareDocument>;
 
 /** Prepares a valid document, for this schema. @param rules those that it was validated with */
 function prepareDocument(
@@ -82,47 +81,19 @@ function estimateBytes({ document }: PreparedDocument, text: string): number {
   return size;
 }
 
-/** The most memory of prepared documents, including their compiled code, in bytes; one may take a quarter. */
-const maxSize = 32 * 1024 * 1024;
-
-/** A document of more characters that is not cached waits for a turn: validating 2,000 takes up to four ms. */
-const longDocument = 250;
-
-/** The valid documents of all operations, by their text. Callers whose key is not accepted add none. */
-export class PreparedDocuments {
-  readonly #cache = new LRUCache<string, PreparedDocument>({
-    maxSize,
-    maxEntrySize: maxSize / 4,
-    sizeCalculation: estimateBytes,
-  });
-  readonly #prepared = new WeakMap<DocumentNode, PreparedDocument>();
-
-  /** Whether the document of a text has to be prepared, in a turn of its own. */
-  isLong(text: string): boolean {
-    return text.length > longDocument && !this.#cache.has(text);
-  }
-
-  /** Returns the document of a text; undefined if it has to be parsed. */
-  find(text: string): PreparedDocument | undefined {
-    return this.#cache.get(text);
-  }
-
-  /** Returns a document that has been prepared, also one that is not cached. */
-  get(document: DocumentNode): PreparedDocument | undefined {
-    return this.#prepared.get(document);
-  }
-
-  add(prepared: PreparedDocument): void {
-    this.#prepared.set(prepared.document, prepared);
-  }
-
-  /** Caches a document that was executed for an accepted key. Only one that was parsed from a text is found. */
-  executed(prepared: PreparedDocument, { isAccepted }: ApiKey): void {
-    const text = prepared.document.loc?.source.body;
-    if (isAccepted && text !== undefined && this.#cache.peek(text) !== prepared) {
-      this.#cache.set(text, prepared);
-    }
-  }
+/**
+ * Opens the caches of the documents that were executed, by their text, with their memory including
+ * compiled code, in bytes; one document may take a quarter. Callers whose key the backend has not accepted
+ * have one of their own, so that they cannot evict others.
+ */
+export function openDocuments() {
+  const open = (maxSize: number) =>
+    new LRUCache<string, PreparedDocument>({
+      maxSize,
+      maxEntrySize: maxSize / 4,
+      sizeCalculation: estimateBytes,
+    });
+  return { accepted: open(32 * 1024 * 1024), others: open(512 * 1024) };
 }
 
 /** What documents may contain. */
@@ -140,28 +111,30 @@ const maxErrors = 10;
  * schema and other rules, which plugins may add. Unless everyone may introspect, errors omit "Did you
  * mean" suggestions, which would reveal the schema.
  */
-export function usePreparedDocuments(
-  documents: PreparedDocuments,
-  { operationLimits, introspection }: DocumentOptions,
-): OperationPlugin {
+export function usePreparedDocuments({
+  operationLimits,
+  introspection,
+}: DocumentOptions): OperationPlugin {
   const parse = createBoundedParse(operationLimits);
   const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
   return {
-    onParse({ params: { source }, setParsedDocument, setParseFn }) {
-      const found = documents.find(source);
-      if (found === undefined) setParseFn(parse);
-      else setParsedDocument(found.document);
+    onParse({ context: { prepared }, setParsedDocument, setParseFn }) {
+      if (prepared === undefined) setParseFn(parse);
+      else setParsedDocument(prepared.document);
     },
-    onValidate({ params, setResult }) {
+    onValidate({ context: { prepared }, params, extendContext, setResult }) {
       const { schema, documentAST: document, rules = [] } = params;
-      if (documents.get(document)?.isValidFor(schema, rules)) return void setResult([]);
+      // Plugins may have replaced the document.
+      const isKnown = prepared?.document === document && prepared?.isValidFor(schema, rules);
+      if (isKnown) return void setResult([]);
       const others = rules.filter((one: unknown) => one !== KnownOperationTypesRule);
       const errors = validate(schema, document, [...others, rule], options);
       // A stack that is not read holds 70 KB.
       for (const error of errors) error.stack = '';
-      if (errors.length === 0)
-        documents.add(prepareDocument(document, schema, rules, introspection));
+      if (errors.length === 0) {
+        extendContext({ prepared: prepareDocument(document, schema, rules, introspection) });
+      }
       setResult(errors);
     },
   };

@@ -74,7 +74,7 @@ export function prepareOperation(
   function executePlain({ contextValue, variableValues }: ExecutionArgs) {
     const values = variableValues ?? {};
     const { delivery } = contextValue as ExecutionContext;
-    const refused = refuseNull(ofConditions, values);
+    const refused = ofConditions.length === 0 ? undefined : refuseNull(ofConditions, values);
     const isCompiled = refused === undefined && delivery === undefined;
     const executed = isCompiled ? compiled?.(contextValue as object, values) : undefined;
     if (executed !== undefined) return executed;
