@@ -14,7 +14,7 @@ import {
   removeStaleSocket,
   unixSocketOf,
 } from '../http/listen.ts';
-import { openOverloadGuard } from '../request/overload.ts';
+import { openOverloadGuard } from '../request/admission.ts';
 import { openRateLimit } from '../request/rate-limit.ts';
 import { createEnvironment } from '../request/scope.ts';
 import { createLog, type Log } from '../telemetry/log.ts';

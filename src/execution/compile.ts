@@ -1,13 +1,33 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import {
   type DocumentNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
+  getNullableType,
   getOperationAST,
   getVariableValues,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  locatedError,
   type OperationDefinitionNode,
+  OperationTypeNode,
 } from 'graphql';
-import { conditionsOf, maxConditions, type VariableValues } from './field-collector.ts';
-import { type Plan, planOperation } from './plan.ts';
+import {
+  type CollectFields,
+  conditionsOf,
+  createCollectFields,
+  maxConditions,
+  type SelectedField,
+  type VariableValues,
+} from './field-collector.ts';
+import { planRecord } from './record.ts';
 
 /** That of graphql-js (`GraphQLExecuteContext`), to which monitoring tools subscribe. */
 const channel = tracingChannel('graphql:execute');
@@ -59,3 +79,80 @@ export function compileOperation(schema: GraphQLSchema, document: DocumentNode) 
 
 /** The errors are not read, and each quotes the whole value. */
 const errorOptions = { maxErrors: 1, hideSuggestions: true };
+
+/** Executes a planned operation with coerced variables. */
+type Plan = (context: object, variables: VariableValues) => Promise<ExecutionResult>;
+
+/** Completes the value of the root field with this response key. */
+type Complete = (value: unknown, errors: GraphQLError[], key: string) => unknown;
+
+/** Plans an operation for these values of its conditions. @throws if graphql-js must execute it. */
+function planOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: VariableValues,
+): Plan {
+  const root = schema.getRootType(operation.operation);
+  if (!root) throw new TypeError('not compilable');
+  const collect = createCollectFields(document, variables);
+  const fields = collect(root, [operation]).map((field) => ({
+    key: field.key,
+    execute: planField(field, root, collect),
+  }));
+  const isMutation = operation.operation === OperationTypeNode.MUTATION;
+
+  return async (context, given) => {
+    const errors: GraphQLError[] = [];
+    // The fields of a query start together, those of a mutation one after another.
+    const started = isMutation ? [] : fields.map(({ execute }) => execute(context, given, errors));
+    const data: Record<string, unknown> = {};
+    for (const [index, { key, execute }] of fields.entries()) {
+      data[key] = await (started[index] ?? execute(context, given, errors));
+    }
+    return errors.length === 0 ? { data } : { errors, data };
+  };
+}
+
+/** Returns what resolves and completes a root field: to null, with an error added, if it fails. */
+function planField(field: SelectedField, root: GraphQLObjectType, collect: CollectFields) {
+  const { key, nodes, definition } = field;
+  if (definition === undefined) return async () => root.name;
+  const { resolve, type, extensions } = definition;
+  // Whether it is a root field of the contract, whose resolver no plugin has replaced.
+  const isOfContract = extensions['contractResolver'] === resolve;
+  if (!resolve || !isOfContract || isNonNullType(type)) throw new TypeError('not compilable');
+  const complete = planType(type, field, collect);
+  // All that the resolvers of the schema use.
+  const info = { path: { key } } as GraphQLResolveInfo;
+
+  return async (context: object, variables: VariableValues, errors: GraphQLError[]) => {
+    try {
+      const args = getArgumentValues(definition, nodes[0], variables);
+      const value = await resolve(undefined, args, context, info);
+      return complete(value, errors, key);
+    } catch (error) {
+      errors.push(locatedError(error, nodes, [key]));
+      return null;
+    }
+  };
+}
+
+/** A list of records that may be able to write itself as JSON text. */
+interface RecordList extends Iterable<unknown> {
+  writeEach?(write: (record: unknown) => string): unknown;
+}
+
+function planType(type: GraphQLOutputType, field: SelectedField, collect: CollectFields): Complete {
+  if (isLeafType(type)) return (value) => type.coerceOutputValue(value);
+  const recordType = isListType(type) ? getNullableType(type.ofType) : type;
+  if (!isObjectType(recordType)) throw new TypeError('not compilable');
+  const { complete, write } = planRecord(recordType, field, collect);
+  if (!isListType(type)) return (record, errors, key) => complete(record, errors, [key]);
+  return (value, errors, key) => {
+    const list = value as RecordList;
+    const text = list.writeEach?.(write);
+    if (text !== undefined) return text;
+    return Array.from(list, (record, index) => complete(record, errors, [key, index]));
+  };
+}

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
 import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../contract/json.ts';
 import type { Limit } from '../limits/limit.ts';
-import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Scope } from '../request/scope.ts';
 import { badRequest, HttpError } from './error.ts';
+import type { RequestHead } from './http-message.ts';
 import { Refusal } from './refusal.ts';
 
 /** The most bytes of a request body. */
@@ -169,8 +169,8 @@ function bodyTooLarge(problem: string): HttpError {
 }
 
 /** Reads the JSON body, int64-exact. @throws HttpError 400, 413 or 415 that does not quote it. */
-export function readJsonBody({ head, body }: Pick<GatewayRequest, 'head' | 'body'>): unknown {
-  const type = head.headers['content-type'];
+export function readJsonBody({ headers }: RequestHead, body: RequestBody): unknown {
+  const type = headers['content-type'];
   if (type === undefined || !json.test(type)) throw jsonExpected(type);
   const bytes = body.read();
   let text: string;

@@ -1,10 +1,9 @@
 import { compressResponse } from '../http/compression.ts';
 import { createCors } from '../http/cors.ts';
-import { HttpError, methodNotAllowed, restErrorResponse } from '../http/error.ts';
+import { badRequest, HttpError, methodNotAllowed, restErrorResponse } from '../http/error.ts';
 import { etagOf, matchesEtag, notModified } from '../http/etag.ts';
 import { type Health, probePaths } from '../http/health.ts';
-import { checkHost } from '../http/host.ts';
-import type { HttpResponse, RequestHead } from '../http/http-message.ts';
+import type { HttpResponse, RequestHead, RequestHeaders } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
 import type { V1Handler } from '../v1/routes.ts';
 import { graphqlErrorResponse } from '../yoga/delivery.ts';
@@ -134,3 +133,32 @@ function redirectRoot({ method, path }: RequestHead): HttpResponse {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
   return { status: 302, headers: { location: './graphql' }, body: '' };
 }
+
+/**
+ * Checks that a Host header is a host with an optional port, or empty as for a Unix domain socket
+ * (RFC 9110, section 7.2), and, with `onlyLoopback`, a loopback host, against DNS rebinding.
+ * Proxies may serve other machines; a server that it is mounted in (Next.js) names its client.
+ * @throws HttpError with status 400
+ */
+function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounted: boolean): void {
+  const { host, forwarded = headers['x-forwarded-for'] } = headers;
+  if (onlyLoopback && forwarded !== undefined && !(mounted && loopback.test(forwarded))) {
+    throw badRequest('X-Forwarded-For, Forwarded: expected neither because this is a demo.');
+  }
+  if (!host) return;
+  if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {
+    throw badRequest(
+      'Host: expected one host name or address with an optional port, received another value.',
+    );
+  }
+  if (onlyLoopback && !loopback.test(host)) {
+    throw badRequest(
+      'Host: expected localhost or a loopback address because this is a demo, received another host.',
+    );
+  }
+}
+
+const wellFormed = /^(?:[\w.-]+|\[[0-9a-f:.]+\])(?::\d*)?$/i;
+
+const loopback =
+  /^(?:(?:[\w-]+\.)*localhost|(?:::ffff:)?127(?:\.\d{1,3}){3}|\[::1\]|::1)(?::\d*)?$/i;

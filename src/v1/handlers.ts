@@ -48,7 +48,7 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
 
 function readRequestJson(request: GatewayRequest): unknown {
   try {
-    return readJsonBody(request);
+    return readJsonBody(request.head, request.body);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     throw new InvalidInputError(error.message);

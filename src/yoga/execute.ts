@@ -14,8 +14,9 @@ import type { OperationContext, OperationPlugin } from './operation-context.ts';
 import type { GraphqlParams } from './params.ts';
 import type { ResultPart } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
-import { type DocumentOptions, openDocuments, usePreparedDocuments } from './prepared-documents.ts';
+import { openDocuments } from './prepared-documents.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
+import { type DocumentOptions, usePreparedDocuments } from './use-prepared-documents.ts';
 
 /** What operations may contain and do. */
 export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, 'plugins'> {

@@ -34,7 +34,7 @@ const types: Readonly<Record<string, 'string' | 'object'>> = {
 export function readParams(request: GatewayRequest): GraphqlParams {
   const { method, search } = request.head;
   if (method === 'POST') {
-    const json = readJsonBody(request);
+    const json = readJsonBody(request.head, request.body);
     if (jsonType(json) !== 'object') throw objectExpected('body', json);
     return checkParams(json as Members);
   }

@@ -1,20 +1,15 @@
 import {
-  type ASTNode,
   type DocumentNode,
-  GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  KnownOperationTypesRule,
   separateOperations,
   TokenKind,
   type ValidationRule,
-  validate,
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
-import type { OperationPlugin } from './operation-context.ts';
-import { createBoundedParse, type OperationLimits, operationCosts } from './operation-limits.ts';
+import { operationCosts } from './operation-limits.ts';
 import { type PreparedOperation, prepareOperation } from './prepared-operation.ts';
 
 /**
@@ -27,7 +22,7 @@ const bytes = { document: 2048, character: 2, node: 1024, comment: 256, field: 1
 export type PreparedDocument = ReturnType<typeof prepareDocument>;
 
 /** Prepares a valid document, for this schema. @param rules those that it was validated with */
-function prepareDocument(
+export function prepareDocument(
   document: DocumentNode,
   schema: GraphQLSchema,
   rules: readonly ValidationRule[],
@@ -94,74 +89,4 @@ export function openDocuments() {
       sizeCalculation: estimateBytes,
     });
   return { accepted: open(32 * 1024 * 1024), others: open(512 * 1024) };
-}
-
-/** What documents may contain. */
-export interface DocumentOptions {
-  readonly operationLimits: OperationLimits;
-  /** Allow introspection, and suggest names for misspelt ones; `keys`: only introspection, to accepted keys. */
-  readonly introspection: boolean | 'keys';
-}
-
-/** The most validation errors of a document. */
-const maxErrors = 10;
-
-/**
- * Limits, parses, validates and prepares each text once. A document is validated again for another
- * schema and other rules, which plugins may add. Unless everyone may introspect, errors omit "Did you
- * mean" suggestions, which would reveal the schema.
- */
-export function usePreparedDocuments({
-  operationLimits,
-  introspection,
-}: DocumentOptions): OperationPlugin {
-  const parse = createBoundedParse(operationLimits);
-  const options = { maxErrors, hideSuggestions: introspection !== true };
-  const rule = refuseUnsupported(introspection);
-  return {
-    onParse({ context: { prepared }, setParsedDocument, setParseFn }) {
-      if (prepared === undefined) setParseFn(parse);
-      else setParsedDocument(prepared.document);
-    },
-    onValidate({ context: { prepared }, params, extendContext, setResult }) {
-      const { schema, documentAST: document, rules = [] } = params;
-      // Plugins may have replaced the document.
-      const isKnown = prepared?.document === document && prepared?.isValidFor(schema, rules);
-      if (isKnown) return void setResult([]);
-      const others = rules.filter((one: unknown) => one !== KnownOperationTypesRule);
-      const errors = validate(schema, document, [...others, rule], options);
-      // A stack that is not read holds 70 KB.
-      for (const error of errors) error.stack = '';
-      if (errors.length === 0) {
-        extendContext({ prepared: prepareDocument(document, schema, rules, introspection) });
-      }
-      setResult(errors);
-    },
-  };
-}
-
-const noSubscription =
-  'Expected a query or a mutation, received a subscription. Repeat a query at an interval instead.';
-
-const noIntrospection =
-  'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.';
-
-/** Refuses subscriptions, and introspection if it is off, with advice. */
-function refuseUnsupported(introspection: boolean | 'keys'): ValidationRule {
-  return (context) => {
-    function refuse(nodes: ASTNode, message: string): false {
-      context.reportError(new GraphQLError(message, { nodes }));
-      return false;
-    }
-    return {
-      OperationDefinition: (node) =>
-        node.operation === 'subscription' && !context.getSchema().getSubscriptionType()
-          ? refuse(node, noSubscription)
-          : undefined,
-      Field: (node) =>
-        !introspection && /^__(?:schema|type)$/.test(node.name.value)
-          ? refuse(node, noIntrospection)
-          : undefined,
-    };
-  };
 }

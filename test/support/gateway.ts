@@ -6,7 +6,7 @@ import { type AppOptions, type AppResources, createApp } from '../../src/gateway
 import { createFetchHandler } from '../../src/http/fetch.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import { ApiKeys } from '../../src/keys/api-keys.ts';
-import { type OverloadLimits, openOverloadGuard } from '../../src/request/overload.ts';
+import { type OverloadLimits, openOverloadGuard } from '../../src/request/admission.ts';
 import { openRateLimit, type RateLimitOptions } from '../../src/request/rate-limit.ts';
 import { createEnvironment, Scope } from '../../src/request/scope.ts';
 import type { Telemetry } from '../../src/telemetry/telemetry.ts';
