@@ -13,11 +13,8 @@ export async function importFrom(
 ): Promise<CommandResult> {
   const file = path === '-' ? undefined : await stat(path);
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
-  const source = file ? createReadStream(path) : undefined;
-  const lines = linesOf(source ?? process.stdin);
-  const records = await administration.importLines(kind, lines, (count) =>
-    showProgress(count, 'records', file && source && source.bytesRead / file.size),
-  );
+  const lines = linesOf(file ? createReadStream(path) : process.stdin);
+  const records = await administration.importLines(kind, lines);
   const noun = records === 1 ? kind.slice(0, -1) : kind;
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
@@ -42,21 +39,10 @@ export async function exportTo(
 
 /** Backs up the SQLite database, without migrating it: one backs up before an upgrade. */
 export async function backUpTo(env: Environment, file: string): Promise<CommandResult> {
-  const megabytes = (bytes: number) => Math.round(bytes / 1e6);
   const { databaseUrl } = readBuiltinConfig(env);
-  const bytes = await backUp(databaseUrl, file, (written, part) =>
-    showProgress(megabytes(written), 'MB', part),
-  );
-  const text = `Backed up the database to ${file} (${megabytes(bytes)} MB).\n`;
+  const bytes = await backUp(databaseUrl, file);
+  const text = `Backed up the database to ${file} (${Math.round(bytes / 1e6)} MB).\n`;
   return { text, json: { file, bytes } };
-}
-
-/** Shows progress on a terminal as one line that is rewritten; `part` is the fraction of all, if known. */
-function showProgress(count: number, unit: 'records' | 'MB', part: number | undefined): void {
-  if (!process.stderr.isTTY) return;
-  const filled = Math.round((part ?? 0) * 30);
-  const bar = part === undefined ? '' : `[${'#'.repeat(filled).padEnd(30)}] `;
-  process.stderr.write(`\r${bar}${count.toLocaleString('en')} ${unit}${part === 1 ? '\n' : ''}`);
 }
 
 /** Splits at newlines, but not at the other separators of `readline`, which JSON may contain. */

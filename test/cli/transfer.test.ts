@@ -9,7 +9,6 @@ import { quiet } from '../support/log.ts';
 import { commandPath } from '../support/process.ts';
 
 const folder = createFolder();
-const ignore = () => {};
 
 describe('the output of an export', () => {
   it('fails with one sentence if it cannot be written', async () => {
@@ -33,7 +32,7 @@ describe('the input of an import', () => {
       yield Buffer.from('{"name":"a","categoryId":1}\n');
       for (;;) yield Buffer.alloc(1000, 'x');
     }
-    const work = administration.importLines('pets', linesOf(endless()), ignore);
+    const work = administration.importLines('pets', linesOf(endless()));
     await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
   });
 
@@ -42,6 +41,6 @@ describe('the input of an import', () => {
     const text = '{"name":"ä","categoryId":1}\r\n\n{"name":"b","categoryId":2}';
     const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
     const lines = linesOf(Readable.from(bytes));
-    expect(await administration.importLines('pets', lines, ignore)).toBe(2);
+    expect(await administration.importLines('pets', lines)).toBe(2);
   });
 });

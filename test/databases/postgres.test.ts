@@ -68,7 +68,7 @@ describeOnEveryDatabase('a list of many pets', (createDatabase) => {
         yield Buffer.from(`{"name":"p","categoryId":1,"status":"${statuses[index % 3]}"}`);
       }
     }
-    await administration.importLines('pets', lines(), () => {});
+    await administration.importLines('pets', lines());
     const database = await openDatabase(databaseUrl, quiet.log);
     const isPostgres = databaseUrl.startsWith('postgres');
     if (isPostgres) await sql`analyze pets`.execute(database);

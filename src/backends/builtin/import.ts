@@ -25,21 +25,20 @@ type Line = Row & { readonly line: number };
 const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
 
 /**
- * Imports all lines or none, in constant memory, and returns the number of records; `onProgress` gets
- * that of those read. They are first staged in a temporary table, which locks nothing: other writers
- * wait only for the transaction that moves it. @throws an error with the line's number and the reason
+ * Imports all lines or none, in constant memory, and returns the number of records. They are first staged
+ * in a temporary table, which locks nothing: other writers wait only for the transaction that moves it.
+ * @throws an error with the line's number and the reason
  */
 export async function importLines(
   database: Database,
   engine: Engine,
   kind: RecordKind,
   lines: AsyncIterable<Buffer>,
-  onProgress: (records: number) => void,
 ): Promise<number> {
   return database.connection().execute(async (connection) => {
     const session = connection.withTables<{ staged: Staged }>();
     await createStaged(session);
-    const staged = await stage(session, kind, lines, onProgress);
+    const staged = await stage(session, kind, lines);
     for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
       if (engine === 'postgres' && staged.withIds) await raiseIdentity(session, kind);
@@ -60,12 +59,7 @@ async function createStaged(session: Session): Promise<void> {
 
 type Contents = Awaited<ReturnType<typeof stage>>;
 
-async function stage(
-  session: Session,
-  kind: RecordKind,
-  lines: AsyncIterable<Buffer>,
-  onProgress: (records: number) => void,
-) {
+async function stage(session: Session, kind: RecordKind, lines: AsyncIterable<Buffer>) {
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;
@@ -74,7 +68,6 @@ async function stage(
     await insert(session, batch);
     records += batch.length;
     batch = [];
-    onProgress(records);
   };
   for await (const text of lines) {
     line++;

@@ -70,3 +70,17 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
     iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
   };
 }
+
+/**
+ * Copies a database to an empty file. `VACUUM INTO` reads one state; SQLite's backup API starts over at each
+ * write of another process. @throws if the copy is damaged
+ */
+export function copySqlite(location: string, copy: string): void {
+  const source = new DatabaseSync(location, { timeout: lockTimeoutMs });
+  source.prepare('VACUUM INTO ?').run(copy);
+  source.close();
+  const target = new DatabaseSync(copy, { readOnly: true });
+  const { integrity_check: found } = target.prepare('PRAGMA integrity_check(1)').get() ?? {};
+  target.close();
+  if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`);
+}
