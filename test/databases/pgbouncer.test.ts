@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
@@ -54,7 +52,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
   });
 
-  it('leaves no settings in the sessions that it shares with others', async () => {
+  it('does each write with a key once', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(bouncer.behind(url));
     const write = (index: number) => ({ id: `${index % 5}`, fingerprint: '' });
@@ -63,26 +61,15 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     const added = await Promise.all(Array.from({ length: 30 }, add));
     // Fifteen writes without a key, and five with one that are repeated.
     expect(new Set(added.map(({ id }) => id)).size).toBe(15 + 5);
-    const shown = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        query(
-          bouncer.behind(url),
-          "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle, pg_sleep(0.1)",
-        ),
-      ),
-    );
-    for (const [row] of shown) expect(row).toMatchObject({ statement: '0', lock: '0', idle: '0' });
-    // Transactions begin with them.
-    const database = await openDatabase(bouncer.behind(url), quiet.log);
-    await database.transaction().execute(async (transaction) => {
-      const { rows } = await sql`show statement_timeout`.execute(transaction);
-      expect(rows).toEqual([{ statement_timeout: '5s' }]);
-    });
-    await database.destroy();
   });
 
   it('reports that nothing was stored if another session locks an id for too long', async () => {
     const url = await postgres.createDatabase();
+    // As docs/built-in-backend.md has it for the role.
+    await query(
+      url,
+      `alter database "${new URL(url).pathname.slice(1)}" set lock_timeout = '100ms'`,
+    );
     await using store = await openBuiltin(bouncer.behind(url));
     const { id } = await store.createPet(callWith(), rex);
     const other = new pg.Client(url);

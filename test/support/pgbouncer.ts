@@ -25,6 +25,7 @@ export async function startPgBouncer(databaseUrl: string) {
     pool_mode: 'transaction',
     default_pool_size: '3',
     server_login_retry: '1',
+    ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `[databases]\n* = host=${server.hostname} port=${server.port}`;

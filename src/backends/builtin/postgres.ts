@@ -26,7 +26,7 @@ export interface ServerOptions {
 /**
  * Creates a Kysely dialect for PostgreSQL with a pool of connections. Broken and unresponsive
  * connections are discarded, so the pool recovers by itself when the database restarts. It also
- * works behind PgBouncer in transaction mode.
+ * works behind PgBouncer in transaction mode, which has to ignore the settings.
  */
 export function postgresDialect(databaseUrl: string, log: Log, server?: ServerOptions) {
   // The server cancels a slow statement; the client gives up if the server does not respond.
@@ -58,56 +58,40 @@ export function postgresDialect(databaseUrl: string, log: Log, server?: ServerOp
   const noLock = async () => {};
   const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
   const createAdapter = () => Object.assign(new PostgresAdapter(), locks);
-  return Object.assign(new PostgresDialect({ pool: createPool(pool, settings) }), {
+  return Object.assign(new PostgresDialect({ pool: createPool(pool) }), {
     createAdapter,
   });
 }
 
 /**
- * Adapts the pool to Kysely. If PgBouncer refuses the settings of connections, transactions begin with
- * them. Connections are discarded after a query timeout; pg would return them to the pool, still busy.
+ * Adapts the pool to Kysely. Connections are discarded after a query timeout; pg would return them to the
+ * pool, still busy.
  */
-function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): PostgresPool {
-  const begin = [
-    'begin',
-    ...Object.entries(settings).map(([name, ms]) => `set local ${name} = ${ms}`),
-  ];
-  let isBouncer = false;
+function createPool(pool: pg.Pool): PostgresPool {
   /** When a server last was read-only. After a failover, older connections lead to the same one. */
   let readOnlyAt = 0;
   const openedAt = new WeakMap<pg.ClientBase, number>();
   pool.on('connect', (client) => openedAt.set(client, performance.now()));
 
   async function connect(): Promise<pg.PoolClient> {
-    const sendsSettings = !isBouncer;
-    try {
-      const client = await pool.connect();
-      if (Number(openedAt.get(client)) >= readOnlyAt) return client;
-      client.release(true);
-      return connect();
-    } catch (cause) {
-      const { message, code } = cause as NodeJS.ErrnoException;
-      if (!sendsSettings || !/^unsupported startup parameter/.test(message)) {
-        throw new NotConnectedError(message || String(code), { cause });
-      }
-      isBouncer = true;
-      for (const name of Object.keys(settings)) Object.assign(pool.options, { [name]: undefined });
-      return connect();
-    }
+    const client = await pool.connect().catch((cause) => {
+      throw new NotConnectedError(cause.message || String(cause.code), { cause });
+    });
+    if (Number(openedAt.get(client)) >= readOnlyAt) return client;
+    client.release(true);
+    return connect();
   }
 
   function openSession(client: pg.PoolClient) {
-    const send = isBouncer
-      ? sendInTransactions(client, begin.join('; '))
-      : client.query.bind(client);
     let broken = false;
     let failure: unknown;
     // If an import uses ids of this session's block. A failed transaction refuses it until it ends.
     const dropIds = () => client.query('discard sequences').catch(() => {});
     return {
       async query(sql: string, parameters: unknown[]) {
+        if (/^create temporary/.test(sql)) await requireSession(client);
         try {
-          const result = await send(sql, parameters);
+          const result = await client.query(sql, parameters);
           if (sql === 'rollback' && failure && isLocked(failure)) await dropIds();
           return result;
         } catch (error) {
@@ -131,38 +115,16 @@ function createPool(pool: pg.Pool, settings: Readonly<Record<string, number>>): 
 
   return {
     options: pool.options,
-    connect: async () => openSession(await connect()) as PostgresPoolClient,
+    connect: async () => openSession(await connect()) as unknown as PostgresPoolClient,
     end: () => pool.end(),
   };
 }
 
-/**
- * Sends statements to PgBouncer in transaction mode, where the next statement may run in another
- * session. Every transaction has the settings, also one around a single write.
- */
-function sendInTransactions(client: pg.PoolClient, begin: string) {
-  let isOpen = false;
-  return async (sql: string, parameters: unknown[]): Promise<unknown> => {
-    if (/^create temporary/.test(sql)) {
-      throw new Error(
-        'An import needs a session, which PgBouncer does not keep in transaction mode. Set DATABASE_URL to the address of PostgreSQL itself. Nothing was imported.',
-      );
-    }
-    if (sql === 'begin') {
-      isOpen = true;
-      await client.query(begin);
-      return { rows: [] };
-    }
-    if (/^(?:commit|rollback)$/.test(sql)) isOpen = false;
-    if (isOpen || !/^(?:insert|update|delete)/.test(sql)) return client.query(sql, parameters);
-    await client.query(begin);
-    try {
-      const result = await client.query(sql, parameters);
-      await client.query('commit');
-      return result;
-    } catch (error) {
-      await client.query('rollback').catch(() => {});
-      throw error;
-    }
-  };
+/** @throws for an import behind PgBouncer, which gives the client the id of no process of PostgreSQL. */
+async function requireSession(client: pg.PoolClient & { processID?: number }): Promise<void> {
+  const { rows } = await client.query('select pg_backend_pid() as id');
+  if (rows[0].id === client.processID) return;
+  throw new Error(
+    'An import needs a session, which PgBouncer does not keep in transaction mode. Set DATABASE_URL to the address of PostgreSQL itself. Nothing was imported.',
+  );
 }
