@@ -1,15 +1,12 @@
-import type { Field } from './fields.ts';
 import type { Int64 } from './int64.ts';
 import type { JsonText } from './json.ts';
 import {
   getPetRemoval,
   type Message,
-  messageFields,
   type NewPet,
   type Pet,
   type PetStatus,
   type Pets,
-  petFields,
 } from './records.ts';
 
 /** Who made a request, for the log and traces: `credential` is a keyed hash of the API key. */
@@ -106,9 +103,6 @@ export interface Operation {
   readonly removal?: { readonly date: string; readonly successor: string };
   /** The HTTP status of a success, if the contract has it. */
   readonly status?: 200 | 201;
-  /** The fields of the record in a success, or of each one in a list, if the contract has them. */
-  readonly record?: Readonly<Record<string, Field>>;
-  readonly list?: Readonly<Record<string, Field>>;
 }
 
 /** A request to the REST service. */
@@ -141,7 +135,6 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     service: 'pets',
     field: 'Query.pets',
     status: 200,
-    list: petFields,
   },
   createPet: {
     method: 'POST',
@@ -149,7 +142,6 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     service: 'pets',
     field: 'Mutation.addPet',
     status: 201,
-    record: petFields,
   },
   getPet: {
     method: 'GET',
@@ -158,7 +150,6 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     field: 'Query.pet',
     removal: { date: getPetRemoval, successor: '/pets' },
     status: 200,
-    record: petFields,
   },
   listOrders: { method: 'GET', path: '/store/orders', service: 'pets', field: 'Query.orders' },
   sendMessage: {
@@ -166,7 +157,6 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
     path: '/messages',
     service: 'messages',
     field: 'Mutation.sendMessage',
-    record: messageFields,
   },
 };
 

@@ -38,16 +38,15 @@ const maxLength = 64 * 1024;
 
 /**
  * Reads the response to `GET /pets`, which must be well-formed Unicode. A list in the usual format
- * is only checked, and decoded if it is read (docs/performance.md). `inspect` receives and returns
- * it, or the JSON of any other list.
+ * is only checked, and decoded if it is read (docs/performance.md).
  * @throws InvalidResponseError that names the first invalid field.
  */
-export function readPets(text: string, inspect = (json: unknown) => json): Pets {
+export function readPets(text: string): Pets {
   if (text.length <= maxLength) {
-    if (complete.test(text)) return inspect(new PetsText(text, true)) as PetsText;
-    if (incomplete.test(text)) return inspect(new PetsText(text, false)) as PetsText;
+    if (complete.test(text)) return new PetsText(text, true);
+    if (incomplete.test(text)) return new PetsText(text, false);
   }
-  return decodePets(inspect(readJson(text)));
+  return decodePets(readJson(text));
 }
 
 /** The text of a valid list of pets, whose strings need no escapes in JSON. */
@@ -64,17 +63,6 @@ export class PetsText implements Iterable<Pet> {
   [Symbol.iterator](): Iterator<Pet> {
     this.#pets ??= decodePets(readJson(this.#text));
     return this.#pets.values();
-  }
-
-  /**
-   * Returns the number of pets, only of a status if given. No string contains quotes. The marks begin
-   * with characters that are rare in the text, which are found in a quarter of the time.
-   */
-  count(status?: string): number {
-    const mark = status ? `:"${status}"}` : '{"id":';
-    let count = 0;
-    for (let at = this.#text.indexOf(mark); at >= 0; at = this.#text.indexOf(mark, at + 1)) count++;
-    return count;
   }
 
   /** Writes the text of each pet; undefined if it has an optional field that one may lack. */

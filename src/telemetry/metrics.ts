@@ -32,8 +32,6 @@ export class Metrics {
 
   readonly operationLabel = createLabels(100, 'anonymous');
   readonly clientLabel = createLabels(50, 'unknown');
-  /** The label `field` of `contractDrift` for unknown members of responses. */
-  readonly memberLabel = createLabels(20, 'other');
 
   readonly requests = this.#histogram(
     'petstore_graphql_request_duration_seconds',
@@ -121,11 +119,6 @@ export class Metrics {
   readonly forgottenWrites = this.#counter(
     'petstore_idempotency_evictions',
     'Writes with an Idempotency-Key that were forgotten within 24 hours, because their memory was full.',
-  );
-  readonly contractDrift = this.#counter(
-    'petstore_contract_drift',
-    'Successful REST responses that differ from the contract, by kind of difference and field.',
-    ['operation', 'kind', 'field'],
   );
   readonly coalescedReads = this.#counter(
     'petstore_coalesced_reads',

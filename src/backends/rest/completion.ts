@@ -1,23 +1,15 @@
 import type { Dispatcher } from 'undici';
-import { driftOf } from '../../contract/drift.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type {
-  Caller,
-  CallSpan,
-  Operation,
-  RestRequest,
-  ServiceCall,
-} from '../../contract/pet-store.ts';
+import type { Caller, CallSpan, RestRequest, ServiceCall } from '../../contract/pet-store.ts';
 import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { ConnectionFailed } from './connections.ts';
 import type { Deadlines, DueCall } from './deadlines.ts';
-import { createDriftReport } from './drift-report.ts';
 import type { Origin } from './origin.ts';
 import { consequencesOf, type Failed, isSuccess, type Responded, toError } from './outcome.ts';
-import { isUnclearType, type Received, readError, readText } from './response.ts';
+import { type Received, readError, readText } from './response.ts';
 
 /** Where calls go, and what they share. */
 export interface Service {
@@ -30,13 +22,8 @@ export interface Service {
   writtenAt: number;
 }
 
-/** Passes on the JSON of a success, and counts how it differs from the contract. */
-export type Inspect = (json: unknown) => unknown;
-
-/** What is declared of a success, and how the text of its body is read. */
-export interface Success<T = unknown> extends Pick<Operation, 'status' | 'record' | 'list'> {
-  readonly read: (text: string, inspect: Inspect) => T;
-}
+/** Reads the text of the body of a success. @throws InvalidResponseError */
+export type Read<T = unknown> = (text: string) => T;
 
 /** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
 export interface CallDetails extends Pick<SharedRead, 'id'> {
@@ -44,7 +31,7 @@ export interface CallDetails extends Pick<SharedRead, 'id'> {
   readonly caller: KeyedCaller;
   readonly request: RestRequest;
   readonly sent: Dispatcher.DispatchOptions;
-  readonly success: Success;
+  readonly read: Read;
   readonly span: CallSpan | undefined;
 }
 
@@ -66,13 +53,11 @@ export class Completion {
   readonly #keys: ApiKeys;
   readonly #log: Log;
   readonly #metrics: Reporting['metrics'];
-  readonly #reportDrift: ReturnType<typeof createDriftReport>;
 
   constructor(keys: ApiKeys, telemetry: Reporting) {
     this.#keys = keys;
     this.#log = telemetry.log;
     this.#metrics = telemetry.metrics;
-    this.#reportDrift = createDriftReport(telemetry);
   }
 
   /** Counts that a call was sent again after an outcome. */
@@ -105,20 +90,11 @@ export class Completion {
   #read(call: EndedCall, outcome: Outcome): unknown {
     const response = isSuccess(outcome) ? outcome.decode() : outcome;
     if (!isSuccess(response)) throw this.#failed(call, response);
-    const { caller, operation, details } = call;
-    const { request, success } = details;
+    const { read, request } = call.details;
     const { status } = response;
-    if (success.status !== undefined && status !== success.status) {
-      this.#reportDrift(caller, operation, { kind: 'status', field: String(status) });
-    }
     let value: unknown;
     try {
-      value = success.read(readText(response), (json) => {
-        for (const drift of driftOf(success, json, request.path)) {
-          this.#reportDrift(caller, operation, drift);
-        }
-        return json;
-      });
+      value = read(readText(response));
     } catch (error) {
       if (error instanceof InvalidResponseError) {
         const { message: problem, cause } = error;
@@ -126,9 +102,6 @@ export class Completion {
       }
       this.#report(call, status, response);
       throw error;
-    }
-    if (isUnclearType(response.headers)) {
-      this.#reportDrift(caller, operation, { kind: 'header', field: 'content-type' });
     }
     // Another path may need no key.
     if (request.template !== undefined) this.#keys.accept(call.key);

@@ -23,7 +23,7 @@ import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { RestCall } from './call.ts';
-import { Completion, type Inspect, logFailure, type Success } from './completion.ts';
+import { Completion, logFailure, type Read } from './completion.ts';
 import { Deadlines } from './deadlines.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
@@ -99,7 +99,7 @@ export function openRestPetStore(
     service: Operation['service'],
     caller: KeyedCaller,
     request: RestRequest,
-    success: Success<T>,
+    read: Read<T>,
   ): Promise<T> {
     if (hashSecret !== undefined && !caller.identity) {
       const hash = createHmac('sha256', hashSecret).update(caller.key.credential).digest('hex');
@@ -140,7 +140,7 @@ export function openRestPetStore(
     // A string of RFC 9651, as in draft-ietf-httpapi-idempotency-key-header-07.
     if (idempotencyKey !== undefined) headers['idempotency-key'] = `"${idempotencyKey}"`;
     const sent = { method, path: destination.prefix + path, headers, body: body ?? null };
-    const call = new RestCall({ service: destination, caller, id, request, sent, success, span });
+    const call = new RestCall({ service: destination, caller, id, request, sent, read, span });
     if (isShared) key.reads.push(call);
     shared.deadlines.add(call);
     const result = call.wait(caller) as Promise<T>;
@@ -154,21 +154,19 @@ export function openRestPetStore(
    */
   function method<Value, Result>(
     operation: OperationId,
-    read: Success<Result>['read'],
+    read: Read<Result>,
     describe: (value: Value) => { parameter?: string; search?: string; json?: object },
   ) {
-    const declared = operations[operation];
-    const { method, path: template, service } = declared;
-    const success = { ...declared, read };
+    const { method, path: template, service } = operations[operation];
     const hasKeys = method === 'POST' && options.sendsIdempotencyKeys === true;
     return (caller: KeyedCaller, value: Value, write?: WriteKey) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
       const body = json && JSON.stringify(json);
       const request = { operation, method, path, template, body };
-      if (!hasKeys) return send(service, caller, request, success);
+      if (!hasKeys) return send(service, caller, request, read);
       const key = { idempotencyKey: write?.id ?? randomUUID(), mayBeRepeated: write !== undefined };
-      return send(service, caller, { ...request, ...key }, success);
+      return send(service, caller, { ...request, ...key }, read);
     };
   }
 
@@ -182,7 +180,7 @@ export function openRestPetStore(
     send(caller, request) {
       const operation = otherPath(request.operation);
       const read = request.method === 'GET' ? readJsonText : readWritten;
-      return send('pets', caller, { ...request, operation }, { read });
+      return send('pets', caller, { ...request, operation }, read);
     },
     async checkReady() {
       const outcome = await petsOrigin.checkReady();
@@ -203,5 +201,5 @@ export function openRestPetStore(
 
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
 const readWritten = (text: string) => readJsonText(text || 'null');
-const readPet = (text: string, inspect: Inspect) => decodePet(inspect(readJson(text)));
-const readMessage = (text: string, inspect: Inspect) => decodeMessage(inspect(readJson(text)));
+const readPet = (text: string) => decodePet(readJson(text));
+const readMessage = (text: string) => decodeMessage(readJson(text));

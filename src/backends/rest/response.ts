@@ -101,11 +101,6 @@ export function isMiscounted({ headers, body }: Responded, cause: Error): boolea
   return isCounted && Number(headers['content-length']) === body.byteLength;
 }
 
-/** Whether there is a Content-Type that is not one media type: it is empty, repeated or malformed. */
-export function isUnclearType({ 'content-type': type }: Responded['headers']): boolean {
-  return type !== undefined && !oneType.test(String(type));
-}
-
 /**
  * Returns the text of a body, which may have an unclear type.
  * @throws InvalidResponseError if it is not UTF-8, or of another media type.
