@@ -80,12 +80,6 @@ export class Metrics {
     'petstore_database_waiting_queries',
     'Queries that wait for a connection to PostgreSQL.',
   );
-  readonly databaseBytes = this.#gauge(
-    'petstore_database_size_bytes',
-    "Size of the built-in backend's database, without SQLite's -wal file.",
-    [],
-    'max',
-  );
   readonly circuits = this.#gauge(
     'petstore_rest_circuit',
     '0 closed, 0.5 half open, 1 open.',

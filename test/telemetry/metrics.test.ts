@@ -98,7 +98,7 @@ describe('the metrics of the built-in backend', () => {
     });
   });
 
-  it('time queries by operation, and contain the size of the database', async () => {
+  it('time queries by operation', async () => {
     const telemetry = openTelemetry();
     const options = {
       kind: 'builtin',
@@ -111,7 +111,6 @@ describe('the metrics of the built-in backend', () => {
       const { text } = await telemetry.metrics.scrape();
       return Number(new RegExp(`^petstore_database_${series} (.*)$`, 'm').exec(text)?.[1]);
     };
-    expect(await valueIn('size_bytes')).toBeGreaterThan(10_000);
     await petStore.listPets(callWith(), {});
     await petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     const inserted = 'query_duration_seconds_count{operation="createPet"}';

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { type Generated, Kysely, sql } from 'kysely';
+import { type Generated, Kysely } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
 import { whenFree } from './locks.ts';
 import { type Engine, migrate } from './migrations.ts';
@@ -76,7 +76,6 @@ export async function openDatabase(databaseUrl: string, log: Log, server?: Serve
     const name = databaseUrl.replace(/\/\/.*@/, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
-  server?.metrics.databaseBytes({}, await openSize(database, engine));
   return database;
 }
 
@@ -89,25 +88,4 @@ function adviceFor(error: { message: string; errcode?: number }, databaseUrl: st
   const [, schema] = /^permission denied for schema (\S+)$/.exec(error.message) ?? [];
   const role = decodeURIComponent(URL.parse(databaseUrl)?.username || 'ROLE');
   return schema ? `. Its owner can run: grant create on schema ${schema} to "${role}"` : '';
-}
-
-const sizeQueries = {
-  postgres: 'select pg_database_size(current_database()) as bytes',
-  sqlite: 'select page_count * page_size as bytes from pragma_page_count, pragma_page_size',
-};
-
-/** Measures the size in bytes. Later calls return the last one, so that no scrape waits for a database. */
-async function openSize(database: Database, engine: Engine): Promise<() => number> {
-  const query = sql.raw<{ bytes: bigint }>(sizeQueries[engine]);
-  let bytes = 0;
-  const update = async () => {
-    // After an error, the last size stays.
-    const found = await query.execute(database).catch(() => undefined);
-    if (found) bytes = Number(found.rows[0]?.bytes);
-  };
-  await update();
-  return () => {
-    update();
-    return bytes;
-  };
 }
