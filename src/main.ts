@@ -5,7 +5,7 @@ import { exitOnFailedOutput, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom, migrateTo } from './cli/transfer.ts';
-import { describeGroups, describeVariables } from './config/describe.ts';
+import { describeVariables } from './config/describe.ts';
 import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnFailedOutput);
@@ -26,13 +26,13 @@ const program = new Command('petstore-gateway')
   })
   .addHelpText(
     'after',
-    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeVariables('main')}`,
+    `\nEnvironment variables, of which \`help variables\` lists all:\n${describeVariables(true)}`,
   );
 
 program
-  .command('variables [group]', { hidden: true })
-  .configureHelp({ formatHelp: () => describeGroups(program.args.at(-1) ?? '') })
-  .action((_group, _options, command) => command.outputHelp());
+  .command('variables', { hidden: true })
+  .configureHelp({ formatHelp: () => describeVariables() })
+  .action((_options, command) => command.outputHelp());
 
 program
   .command('serve')

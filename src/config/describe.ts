@@ -19,31 +19,17 @@ export function configRows(env: Environment, config: { readonly workers: number 
   return [...rows, ...unknown];
 }
 
-/** The variables that most gateways set, and the groups of all. */
-const groups = {
-  main: /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/,
-  server: /^(?:CONFIG|PORT|HOST|TLS|COMPRESSION|KEEP|CORS|NODE|DEMO|SHUTDOWN|WORKERS)(?:_|$)/,
-  backend: /^(?:PETSTORE|MESSAGES|DATABASE|UPSTREAM|COALESCE|FORWARD|IDEMPOTENCY)_|_PROXY$/,
-  graphql: /^(?:GRAPHIQL|INTROSPECTION|EXPLAIN|PERSISTED_|MAX_(?!REQ|EV))/,
-  limits: /^(?:RATE_|MAX_(?:REQ|EV))/,
-  observability: /^(?:LOG|ADMIN|OTEL)_/,
-} as const;
+/** The variables that most gateways set. */
+const main =
+  /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/;
 
-/** Describes the variables of a group, for `help variables`, or all of them if there is no such group. */
-export function describeGroups(only: string): string {
-  const [, ...names] = Object.keys(groups) as (keyof typeof groups)[];
-  return (names.some((name) => name === only) ? [only as keyof typeof groups] : names)
-    .map((name) => `${name}:\n${describeVariables(name)}`)
-    .join('\n');
-}
-
-/** Describes the variables of a group, or briefly the main ones, for `--help`. */
-export function describeVariables(group: keyof typeof groups): string {
+/** Describes all variables, for `help variables`, or briefly the main ones, for `--help`. */
+export function describeVariables(isBrief = false): string {
   return documentedVariables()
-    .filter(([name]) => groups[group].test(name))
+    .filter(([name]) => !isBrief || main.test(name))
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
-      const details = group === 'main' ? '' : `      accepts ${accepts}\n`;
+      const details = isBrief ? '' : `      accepts ${accepts}\n`;
       return `  ${name}${otherwise}\n      ${meaning.replaceAll('`', '')}\n${details}`;
     })
     .join('');

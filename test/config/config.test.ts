@@ -425,7 +425,7 @@ describe('a secret in a file', () => {
     const rows = configRows(env, loadConfig(env));
     expect(rows).toContainEqual(['DATABASE_URL', '***', 'file']);
     expect(rows).toContainEqual(['DATABASE_URL_FILE', env.DATABASE_URL_FILE, 'environment']);
-    expect(describeVariables('backend')).toMatch(
+    expect(describeVariables()).toMatch(
       /^ {2}DATABASE_URL_FILE\n {6}file that contains DATABASE_/m,
     );
     expect(unknownVariables({ DATABASE_URL_FIL: 'x' })).toEqual([
