@@ -5,7 +5,6 @@ import {
   ErrorResponse,
   InvalidResponseError,
   PetStoreError,
-  UnsupportedResponseError,
   type WriteOutcome,
 } from '../contract/error.ts';
 
@@ -17,7 +16,6 @@ const errorTypes = {
   UPSTREAM_TIMEOUT: BackendTimeoutError,
   UPSTREAM_UNAVAILABLE: BackendUnavailableError,
   UPSTREAM_INVALID_RESPONSE: InvalidResponseError,
-  UPSTREAM_UNSUPPORTED_RESPONSE: UnsupportedResponseError,
 };
 
 /** Returns what became of a write, from its value or its error. */

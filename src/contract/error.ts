@@ -157,13 +157,6 @@ export class BackendUnavailableError extends failure('UPSTREAM_UNAVAILABLE', 503
 /** The backend returned a success status with a body that violates the contract, or no HTTP. */
 export class InvalidResponseError extends failure('UPSTREAM_INVALID_RESPONSE', 502, 'UNKNOWN') {}
 
-/** The backend's response is valid, but in a form of HTTP that the gateway cannot read. */
-export class UnsupportedResponseError extends failure(
-  'UPSTREAM_UNSUPPORTED_RESPONSE',
-  502,
-  'UNKNOWN',
-) {}
-
 /** Whether an error may be shown to clients. All others are masked and logged. */
 export function isShown(error: unknown): error is PetStoreError {
   return error instanceof PetStoreError && !(error instanceof RefusedStatementError);

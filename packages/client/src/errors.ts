@@ -55,8 +55,6 @@ interface FieldErrors {
   UPSTREAM_UNAVAILABLE: Pick<RestResponse, 'retryAfterMs'>;
   /** A successful response whose body breaks the contract. */
   UPSTREAM_INVALID_RESPONSE: object;
-  /** A response in a form of HTTP that the gateway cannot read. */
-  UPSTREAM_UNSUPPORTED_RESPONSE: object;
   /** The field would make the response too large. The fields before it have their data. */
   RESPONSE_TOO_LARGE: object;
   /** The caller aborted the request. Only callers in the gateway's process receive this error. */
@@ -134,7 +132,6 @@ const statuses: Readonly<Record<GatewayErrorCode, number>> = {
   UPSTREAM_TIMEOUT: 504,
   UPSTREAM_UNAVAILABLE: 503,
   UPSTREAM_INVALID_RESPONSE: 502,
-  UPSTREAM_UNSUPPORTED_RESPONSE: 502,
   RESPONSE_TOO_LARGE: 500,
   CANCELLED: 500,
   INTERNAL_SERVER_ERROR: 500,

@@ -5,7 +5,6 @@ import {
   CancelledError,
   InvalidResponseError,
   type PetStoreError,
-  UnsupportedResponseError,
 } from '../../contract/error.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
@@ -61,8 +60,6 @@ const responded: Consequences = { ...notSent, ...success, kind: 'responded', isL
 
 /** Why the response of a call is missing or unusable. */
 const failures = {
-  /** HTTP allows it (RFC 9110, section 15.2), but undici does not. */
-  unaskedContinue: { ...invalid, label: 'unsupported', message: unasked },
   noConnection: unreachable,
   connectTimeout: { ...unreachable, label: 'timeout', message: late },
   certificate: { ...unreachable, repeats: 'none' },
@@ -144,7 +141,6 @@ const errorOf = {
   timeout: BackendTimeoutError,
   unavailable: BackendUnavailableError,
   invalid: InvalidResponseError,
-  unsupported: UnsupportedResponseError,
 };
 
 /**
@@ -169,9 +165,9 @@ export function outcomeOfFailure(
   }
   // The status was 100, or 101. Only the message differs from that of a reset.
   const stray = cause instanceof errors.SocketError && cause.message;
-  if (stray === 'bad response') return { why: 'unaskedContinue', cause };
   const violation = violations.find(([type]) => cause instanceof type)?.[1];
-  const problem = stray === 'bad upgrade' ? notHttp : violation;
+  // HTTP allows 100 (RFC 9110, section 15.2), but undici does not.
+  const problem = { 'bad response': unasked, 'bad upgrade': notHttp }[stray || ''] ?? violation;
   if (problem !== undefined) return { why: status ? 'invalid' : 'notHttp', status, problem, cause };
   if (cause instanceof errors.HeadersTimeoutError) return { why: 'timeout', cause };
   if (status > 0) return { why: 'cutOff', cause };

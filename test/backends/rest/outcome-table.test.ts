@@ -26,7 +26,6 @@ const failed = (...reasons: Failed['why'][]) => reasons.map((why): Outcome => ({
 
 /** The rows of a failure, so that a reason without one does not compile. */
 const failures: Readonly<Record<Exclude<Failed['why'], 'invalid' | 'notHttp'>, string>> = {
-  unaskedContinue: '100 (Continue), which the gateway never asks for',
   noConnection: 'not sent: no connection',
   connectTimeout: 'not sent: connecting took too long',
   certificate: 'not sent: a certificate was rejected',
@@ -115,7 +114,6 @@ describe('the outcomes of a REST call', () => {
     ['NOT_FOUND NOT_DONE', [responded(404)]],
     ['UPSTREAM_INVALID_RESPONSE DONE', [invalid]],
     ['UPSTREAM_INVALID_RESPONSE UNKNOWN', [notHttp]],
-    ['UPSTREAM_UNSUPPORTED_RESPONSE UNKNOWN', failed('unaskedContinue')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('noConnection', 'certificate', 'connectionClosed')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('circuit', 'keyCircuit')],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('queueFull', 'keyQueueFull')],
