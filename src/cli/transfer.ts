@@ -19,16 +19,6 @@ export async function importFrom(
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
 
-/** Undoes the migrations after `to`. Without it, there is nothing to do: opening the database migrated it. */
-export async function migrateTo(
-  administration: Administration,
-  { to }: { readonly to?: string },
-): Promise<CommandResult> {
-  if (to === undefined) return { text: 'The database is up to date.\n', json: { upToDate: true } };
-  await administration.migrateTo(to);
-  return { text: `The database is at the migration ${to}.\n`, json: { migration: to } };
-}
-
 /** Exports all records of a kind to standard output as JSON Lines. */
 export async function exportTo(
   administration: Administration,

@@ -35,17 +35,6 @@ describe('the commands', () => {
     expect((await run('keys', 'revoke', id)).stdout).toContain(`Revoked key ${id} of account acme`);
   });
 
-  it('migrate back, and forth again', async () => {
-    const back = await run('migrate', '--to', '0001-pet-store');
-    expect(back.stdout).toBe('The database is at the migration 0001-pet-store.\n');
-    expect((await run('migrate')).stdout).toBe('The database is up to date.\n');
-    const unknown = await run('migrate', '--to', 'nothing');
-    expect([unknown.code, unknown.stderr]).toEqual([
-      1,
-      'Expected one of the migrations 0001-pet-store, 0002-api-key-lifetimes, 0003-idempotent-writes, received "nothing".\n',
-    ]);
-  });
-
   it.each([
     ['keys accounts', false],
     ['keys list acme', false],

@@ -5,7 +5,6 @@ import { type Database, engineOf, openDatabase } from './database.ts';
 import { importLines } from './import.ts';
 import type { RecordKind } from './import-line.ts';
 import { whenFree } from './locks.ts';
-import { migrate } from './migrations.ts';
 import { selectedPet, toPet } from './rows.ts';
 import { StoredApiKeys } from './stored-api-keys.ts';
 
@@ -20,8 +19,6 @@ export async function openAdministration(databaseUrl: string, log: Log) {
     keys: new StoredApiKeys(database),
     importLines: importLines.bind(undefined, database, engine),
     exportLines: exportLines.bind(undefined, database),
-    /** Undoes the migrations after this one, so that an earlier version can run. */
-    migrateTo: (migration: string) => migrate(database, engine, migration),
     [Symbol.asyncDispose]: () => database.destroy(),
   };
 }

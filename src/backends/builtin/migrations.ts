@@ -36,12 +36,6 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
     },
     '0002-api-key-lifetimes': {
       up: run(...keyColumns.map((column) => `alter table api_keys add column ${column} text`)),
-      // Expired keys stay refused. Keys that would expire later lose their expiry.
-      down: run(
-        `update api_keys set revoked_at = expires_at
-          where revoked_at is null and expires_at <= '${new Date().toISOString()}'`,
-        ...keyColumns.map((column) => `alter table api_keys drop column ${column}`),
-      ),
     },
     '0003-idempotent-writes': {
       up: run(
@@ -49,7 +43,6 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
           created_at text not null)`,
         'create index writes_by_time on writes (created_at)',
       ),
-      down: run('drop table writes'),
     },
   };
 }
@@ -72,16 +65,10 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
 }
 
 /**
- * Migrates the tables in one transaction, under a lock, and returns the names of the migrations that ran:
- * all, or those after the `target`, which are undone.
- * @throws if there is no such migration, or the error of one; the transaction is rolled back
+ * Migrates the tables in one transaction, under a lock, and returns the names of the migrations that ran.
+ * @throws the error of one; the transaction is rolled back
  */
-export async function migrate<T>(database: Kysely<T>, engine: Engine, target?: string) {
-  const migrations = migrationsFor(engine);
-  if (target !== undefined && !Object.hasOwn(migrations, target)) {
-    const names = Object.keys(migrations).join(', ');
-    throw new Error(`Expected one of the migrations ${names}, received ${JSON.stringify(target)}.`);
-  }
+export async function migrate<T>(database: Kysely<T>, engine: Engine) {
   return database.transaction().execute(async (transaction) => {
     await lockTables(transaction, engine);
     if (engine === 'postgres') {
@@ -91,11 +78,9 @@ export async function migrate<T>(database: Kysely<T>, engine: Engine, target?: s
     }
     const migrator = new Migrator({
       db: transaction,
-      provider: { getMigrations: async () => migrations },
+      provider: { getMigrations: async () => migrationsFor(engine) },
     });
-    const { error, results = [] } = await (target === undefined
-      ? migrator.migrateToLatest()
-      : migrator.migrateTo(target));
+    const { error, results = [] } = await migrator.migrateToLatest();
     if (error !== undefined) throw error;
     return results.map(({ migrationName }) => migrationName);
   });

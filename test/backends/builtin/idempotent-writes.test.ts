@@ -163,18 +163,6 @@ describeOnEveryDatabase('a write with an idempotency key', (createDatabase) => {
     expect(names.map((name) => stored.get(name))).toEqual(names.map(() => 1));
   });
 
-  it('is forgotten by earlier versions, with their migration', async () => {
-    const url = await createDatabase();
-    await using store = await openBuiltin(url);
-    await add(store, 'a');
-    const administration = await openAdministration(url, quiet.log);
-    await administration.migrateTo('0002-api-key-lifetimes');
-    await administration[Symbol.asyncDispose]();
-    await using migrated = await openBuiltin(url);
-    expect((await add(migrated, 'a'))[1]).toBe(false);
-    expect((await countNames(url)).get('Rex')).toBe(2);
-  });
-
   it('is repeated in REST and GraphQL with a header that says so', async () => {
     await using service = await startGateway({
       petStore: await openBuiltin(await createDatabase()),
