@@ -1,11 +1,40 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
-import type { Caller } from '../../contract/pet-store.ts';
+import type { Caller, CallSpan, RestRequest, ServiceCall } from '../../contract/pet-store.ts';
+import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
-import type { CallDetails, EndedCall, Outcome } from './completion.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { TrackedClient } from './connections.ts';
+import type { Deadlines, DueCall } from './deadlines.ts';
+import { type Ending, logFailure, type Read, readOutcome } from './ending.ts';
+import type { Origin } from './origin.ts';
 import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
+
+/** Where calls go, and what they share. */
+export interface Service extends Reporting {
+  readonly origin: Origin;
+  readonly deadlines: Deadlines;
+  /** The longest time of a call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly keys: ApiKeys;
+  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
+  writtenAt: number;
+}
+
+/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
+interface CallDetails extends Pick<SharedRead, 'id'> {
+  readonly service: Service;
+  readonly caller: KeyedCaller;
+  readonly request: RestRequest;
+  readonly sent: Dispatcher.DispatchOptions;
+  readonly read: Read;
+  readonly span: CallSpan | undefined;
+}
+
+/** What became of a call, with the response as it has arrived. */
+type Outcome = Received | Failed;
 
 /**
  * One REST call: its attempts, its deadline and the callers that wait. It follows no redirect. It is
@@ -24,23 +53,23 @@ import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from 
  * (*) After an outcome: pausing, reading or ended, as its consequences are. When its deadline passes or
  * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
-export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
+export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.DispatchHandler {
   readonly details: CallDetails;
   readonly id: string;
-  readonly caller: CallDetails['caller'];
-  readonly key: CallDetails['caller']['key'];
+  readonly caller: KeyedCaller;
+  readonly key: ApiKey;
   readonly operation: string;
   readonly startedAt = performance.now();
   readonly deadlineAt: number;
-  next: EndedCall['next'];
-  previous: EndedCall['previous'];
-  onEnd: EndedCall['onEnd'];
+  next: DueCall | undefined;
+  previous: DueCall | undefined;
+  onEnd: ServiceCall['onEnd'];
   outcome: number | string | undefined;
   ms = 0;
   status: number | null = null;
   bytes = 0;
   retries = 0;
-  waiters: EndedCall['waiters'] = [];
+  waiters: (Omit<PromiseWithResolvers<unknown>, 'promise'> & { readonly caller: Caller })[] = [];
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -152,7 +181,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
       service.origin.record(this.key, outcome, this.#placedAt);
       if (wasSent || !isOver) service.origin.places.leave(this.key);
     }
-    if (before && wasSent && !hasLeft) service.completion.countRetry(this, before);
+    if (before && wasSent && !hasLeft) {
+      service.metrics.retries.inc({
+        operation: this.operation,
+        after: before.why ?? String(before.status),
+      });
+      this.retries++;
+    }
     const { kind, repeats } = consequencesOf(outcome);
     const isRead = request.method === 'GET';
     const isSafe = isRead || request.idempotencyKey !== undefined;
@@ -210,12 +245,51 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     else this.onEndOfTurn();
   }
 
+  /** Reads and reports the outcome, and passes it to the callers. Never throws: other calls wait for their turn. */
   onEndOfTurn(): void {
-    this.details.service.completion.complete(this, this.#last as Outcome);
+    const { service, request, read } = this.details;
+    const outcome = this.#last as Outcome;
+    if (request.method === 'POST') service.writtenAt = performance.now();
+    service.deadlines.remove(this);
+    const { reads, credential } = this.key;
+    if (reads.includes(this)) reads.splice(reads.indexOf(this), 1);
+    let result: unknown;
+    try {
+      const ending = readOutcome(outcome, read, request, credential);
+      ({ result } = ending);
+      this.#report(ending);
+    } catch (error) {
+      result = error;
+    }
+    const isFailed = result instanceof Error;
+    // A large body stays counted until the request of its reader ends.
+    if (outcome.why === undefined) outcome.release(isFailed ? undefined : this.waiters[0]?.caller);
     this.#response?.release();
+    this.onEnd?.(result);
+    for (const { resolve, reject } of this.waiters) (isFailed ? reject : resolve)(result);
     // The call itself is reported with the response to its request.
     this.#last = undefined;
     this.#response = undefined;
+  }
+
+  #report({ result, label, response, isKeyAccepted, logged }: Ending): void {
+    const { service, request, span } = this.details;
+    const { caller, operation, key } = this;
+    if (isKeyAccepted) service.keys.accept(key);
+    else if (isKeyAccepted === false) service.keys.refuse(key);
+    this.ms = performance.now() - this.startedAt;
+    this.outcome = label;
+    if (response !== undefined) {
+      this.status = response.status;
+      this.bytes = response.body.byteLength;
+    }
+    service.metrics.restCalls.observe({ operation, status: label }, this.ms / 1000);
+    span?.end(label, this);
+    if (logged === undefined) return;
+    // Only a write goes on without the caller that it was started for.
+    const hasLeft = request.method === 'POST' && caller.cancelled instanceof CancelledError;
+    const { requestId } = caller;
+    logFailure(service.log, { requestId, hasLeft }, operation, logged, result as Error);
   }
 
   cancel(caller: Caller): void {

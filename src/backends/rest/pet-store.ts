@@ -23,8 +23,8 @@ import { createLabels } from '../../telemetry/label-values.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { RestCall } from './call.ts';
-import { Completion, logFailure, type Read } from './completion.ts';
 import { Deadlines } from './deadlines.ts';
+import { logFailure, type Read } from './ending.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
 import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
@@ -78,8 +78,7 @@ export function openRestPetStore(
   const isSame = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
   const messagesOrigin = isSame ? petsOrigin : open('messages', 1, messagesBaseUrl);
   const origins = [petsOrigin, messagesOrigin];
-  const completion = new Completion(keys, telemetry);
-  const shared = { deadlines: new Deadlines(), timeoutMs, completion };
+  const shared = { deadlines: new Deadlines(), timeoutMs, keys, log, metrics };
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL) {
