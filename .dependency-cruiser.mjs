@@ -70,7 +70,7 @@ const packages = {
   yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:graphql|execution|yoga)/|schema\\.ts$)',
   '@graphql-yoga/render-graphiql': '^src/http/assets\\.ts$',
-  '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker-metrics)\\.ts$',
+  '@prometheus-io/client': '^src/(?:telemetry/metrics|workers/worker)\\.ts$',
   '@opentelemetry/api': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/exporter-trace-otlp-http': '^src/telemetry/otlp-tracing\\.ts$',
   '@opentelemetry/resources': '^src/telemetry/otlp-tracing\\.ts$',

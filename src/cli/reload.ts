@@ -3,12 +3,11 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { type Environment, needRestart, readFiles } from '../config/environment.ts';
 import type { createLog } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RunningGateway } from '../workers/primary.ts';
 
 /** Returns a function that reads the configuration again, or changes nothing if it is invalid. */
 export function createReload(
   env: Environment,
-  starting: Promise<RunningGateway<Config>>,
+  starting: Promise<{ reload(config: Config): Promise<void> }>,
   log: ReturnType<typeof createLog>,
   metrics: Metrics,
 ): () => Promise<void> {

@@ -7,13 +7,7 @@ import { configRows } from '../config/describe.ts';
 import { type Environment, readFiles } from '../config/environment.ts';
 import { openApp } from '../gateway.ts';
 import { listenAdmin } from '../http/admin.ts';
-import {
-  connectionLimit,
-  type ListenOptions,
-  listen,
-  removeStaleSocket,
-  unixSocketOf,
-} from '../http/listen.ts';
+import { connectionLimit, listen, removeStaleSocket, unixSocketOf } from '../http/listen.ts';
 import { openOverloadGuard } from '../request/admission.ts';
 import { openRateLimit } from '../request/rate-limit.ts';
 import { createEnvironment } from '../request/scope.ts';
@@ -24,7 +18,6 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { readTlsFiles } from '../tls-files.ts';
 import { createV1 } from '../v1/routes.ts';
-import type { RunningGateway } from '../workers/primary.ts';
 import { banner } from './banner.ts';
 import { commandLine } from './command-line.ts';
 import { exitOnFailedOutput } from './exit.ts';
@@ -46,7 +39,6 @@ export async function runServe(
   const force = new AbortController();
   // Process 1 of a container receives only the signals that it handles, also while it starts.
   onSignals(env, stop.resolve, () => force.abort());
-  // A worker reloads when its primary sends a message.
   process.on('SIGHUP', () => {});
   const cluster = config.workers > 1 ? (await import('node:cluster')).default : undefined;
   const worker = cluster?.isWorker ? await import('../workers/worker.ts') : undefined;
@@ -69,14 +61,16 @@ export async function runServe(
   const supervisor = cluster?.isPrimary
     ? new (await import('../workers/primary.ts')).Supervisor(config, telemetry)
     : undefined;
-  const starting = supervisor?.start() ?? serve({ ...config, ...worker?.workerOptions }, telemetry);
-  const reload = createReload(env, starting, log, metrics);
-  if (!worker) reloadOnHangup(env, log, reload, stop.resolve);
+  worker?.shareMetrics(metrics);
+  // The primary serves the admin port of all.
+  const adminPort = worker ? undefined : config.adminPort;
+  const starting = supervisor?.start() ?? serve({ ...config, adminPort }, telemetry);
+  reloadOnHangup(env, log, createReload(env, starting, log, metrics), stop.resolve);
   const service = await Promise.race([starting, stop.promise]);
   const running = service ?? supervisor;
   // Nothing is in flight before it listens. One of several workers may listen already.
   if (!running) process.exit(0);
-  if (service && worker) worker.connectToPrimary(service, metrics, reload, stop.resolve);
+  if (service && worker) worker.connectToPrimary(service, stop.resolve);
   else if (service) void banner(service, config).then((text) => printBanner(text, log));
   await stop.promise;
   log.info({ graceMs: config.shutdownGraceMs }, 'shutting down');
@@ -144,10 +138,7 @@ function tlsOf({ tlsCertFile, tlsKeyFile }: Config) {
 }
 
 /** Opens the backend and starts listening. @throws if the backend or a port is not available. */
-export async function serve(
-  options: Config & Pick<ListenOptions, 'waitForPortRelease'>,
-  telemetry: Telemetry,
-): Promise<RunningGateway<Config>> {
+export async function serve(options: Config, telemetry: Telemetry) {
   const { metrics } = telemetry;
   const environment = createEnvironment(telemetry);
   const { keys } = environment;
@@ -169,13 +160,15 @@ export async function serve(
       url: listener.url,
       adminUrl: admin?.url,
       checkReady: app.checkReady,
-      async reload(next) {
+      /** Reads files again and puts them into effect. Rejects, and changes nothing, if one is invalid. */
+      async reload(next: Config) {
         const certificate = tlsOf(next);
         await app.reload(next);
         if (certificate) listener.setCertificate(certificate);
         if (rateLimit && next.rateLimitPerKey) rateLimit.rate.perSecond = next.rateLimitPerKey;
       },
-      async stop(force) {
+      /** Stops listening, finishes requests in flight and closes the backend; `force` ends the wait. */
+      async stop(force: AbortSignal) {
         isDraining = true;
         const forced = once(force, 'abort');
         const grace = wait(options.shutdownGraceMs, undefined, { ref: false });

@@ -22,8 +22,6 @@ export interface ListenOptions {
   readonly tls?: SecureContextOptions | undefined;
   /** How long a connection may stay idle, in milliseconds. */
   readonly keepAliveTimeoutMs?: number;
-  /** Awaited before the port closes; resolves when no other process holds it without accepting. */
-  readonly waitForPortRelease?: (() => Promise<unknown>) | undefined;
   /** The most open connections; 5,000 by default, or what the process's limit of open files allows. */
   readonly maxConnections?: number;
   /** Where connections are counted; undefined for the admin port. */
@@ -69,7 +67,6 @@ export async function listen(
     port,
     tls,
     keepAliveTimeoutMs = 75_000,
-    waitForPortRelease,
     metrics,
     maxConnections = connectionLimit(),
   }: ListenOptions,
@@ -81,9 +78,7 @@ export async function listen(
   // node:cluster calls it, too, when a worker disconnects: Node's own would close connections on
   // which a request may be arriving, and reset those that it has not accepted.
   server.close = (onClosed) => {
-    connections.portClosed ??= Promise.resolve(waitForPortRelease?.()).then(() =>
-      allAccepted(server),
-    );
+    connections.portClosed ??= allAccepted(server);
     connections.portClosed.then(() => Server.prototype.close.call(server, onClosed));
     return server;
   };

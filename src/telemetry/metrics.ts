@@ -4,8 +4,6 @@ import {
   collectDefaultMetrics,
   Gauge,
   Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
   type OpenMetricsContentType,
   Registry,
 } from '@prometheus-io/client';
@@ -18,16 +16,13 @@ export interface LimitState {
   readonly refused: Readonly<Record<'key' | 'all' | 'unknown', number>>;
 }
 
-/** All metrics of one process, as data that can be sent to another process. */
-export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
-
 /** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The metrics of the gateway. No client can make them grow: label values are bounded in number. */
 export class Metrics {
   // The OpenMetrics format, because the older text format has no exemplars.
-  readonly #registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
+  readonly registry = new Registry<OpenMetricsContentType>(Registry.OPENMETRICS_CONTENT_TYPE);
   readonly #limits: LimitState[] = [];
 
   readonly operationLabel = createLabels(100, 'anonymous');
@@ -42,7 +37,7 @@ export class Metrics {
     name: 'petstore_gateway_overhead_seconds',
     help: 'Time of GraphQL requests with REST calls in which none of these was in flight.',
     buckets: [0.000_1, 0.000_25, 0.000_5, ...buckets],
-    registers: [this.#registry],
+    registers: [this.registry],
   });
   readonly firstParts = this.#histogram(
     'petstore_graphql_first_part_duration_seconds',
@@ -54,7 +49,7 @@ export class Metrics {
     help: 'Errors in GraphQL results by code.',
     labelNames: ['code'],
     enableExemplars: true,
-    registers: [this.#registry],
+    registers: [this.registry],
   });
   readonly restCalls = this.#histogram(
     'petstore_rest_call_duration_seconds',
@@ -160,7 +155,7 @@ export class Metrics {
       name: 'petstore_limit_refused',
       help: 'Refusals by each limit: per key, for all keys together, or for unknown keys.',
       labelNames: ['limit', 'by'],
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.reset();
         for (const { name: limit, refused } of limits) {
@@ -168,11 +163,15 @@ export class Metrics {
         }
       },
     });
-    collectDefaultMetrics({ register: this.#registry });
+    collectDefaultMetrics({ register: this.registry });
+    // OpenMetrics appends `_total`, also to the counters of all workers together.
+    for (const metric of this.registry.getMetricsAsArray()) {
+      metric.name = metric.name.replace(/_total$/, '');
+    }
   }
 
   #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
-    return new Histogram({ name, help, labelNames, buckets, registers: [this.#registry] });
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 
   /** Adds a gauge that is read at each scrape. Workers' values are summed, or the highest or lowest is kept. */
@@ -186,14 +185,14 @@ export class Metrics {
     const collect = () => {
       for (const [labels, read] of values) gauge.set(labels, read());
     };
-    const registers = [this.#registry];
+    const registers = [this.registry];
     const options = { name, help, labelNames, registers, aggregator, collect };
     const gauge: Gauge<string> = new Gauge<string>(options);
     return (...value: (typeof values)[number]) => void values.push(value);
   }
 
   #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
-    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
   /** Counts a request that was refused due to load. A count of 0 lets the series start at 0. */
@@ -217,14 +216,8 @@ export class Metrics {
     this.#gauge('petstore_ready', help, [], 'max')({}, () => Number(isReady()));
   }
 
-  async snapshot(): Promise<MetricsSnapshot> {
-    const metrics = await this.#registry.getMetricsAsJSON();
-    // The text format appends `_total` to counters, and the default metrics already end with it.
-    return metrics.map((metric) => ({ ...metric, name: metric.name.replace(/_total$/, '') }));
-  }
-
   /** Returns all metrics in the OpenMetrics text format. */
   async scrape() {
-    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+    return { contentType: this.registry.contentType, text: await this.registry.metrics() };
   }
 }

@@ -34,11 +34,11 @@ const kept = 'configuration not reloaded: it stays as it was';
 const linesOf = ({ output }: Started, msg: string) =>
   output.stderr.split('\n').filter((line) => line.includes(`"msg":"${msg}"`));
 
-/** Sends SIGHUP and waits for a further line with this message. @returns the line. */
-async function reload(started: Started, msg = reloaded) {
+/** Sends SIGHUP and waits for a further line with this message, or one of each process. @returns the last one. */
+async function reload(started: Started, msg = reloaded, lines = 1) {
   const { length } = linesOf(started, msg);
   process.kill(started.pid, 'SIGHUP');
-  await vi.waitFor(() => expect(linesOf(started, msg)).toHaveLength(length + 1), withTimeout);
+  await vi.waitFor(() => expect(linesOf(started, msg)).toHaveLength(length + lines), withTimeout);
   return JSON.parse(linesOf(started, msg).at(-1) ?? '');
 }
 
@@ -67,6 +67,9 @@ const [pets, name] = ['{ pets { id } }', '{ __typename }'];
 
 describe('a gateway that receives SIGHUP', () => {
   it.each(['1', '2'])('uses another manifest and level in all of %s processes', async (WORKERS) => {
+    const workers = Number(WORKERS);
+    /** The primary and its workers. */
+    const all = workers === 1 ? 1 : workers + 1;
     const manifest = createFile(manifestOf(pets));
     const config = createFile('LOG_LEVEL=warn\n');
     await using started = await start({
@@ -82,24 +85,24 @@ describe('a gateway that receives SIGHUP', () => {
     expect(linesOf(started, 'request')).toEqual([]);
     manifest.write(manifestOf(name));
     config.write('# Quieter again tomorrow.\nexport LOG_LEVEL="info"\n');
-    await reload(started);
+    await reload(started, reloaded, all);
     expect(await codesOf(name)).toEqual(new Set([undefined]));
     expect(await codesOf(pets)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
     await vi.waitFor(() => expect(linesOf(started, 'request')).toHaveLength(80), withTimeout);
 
     manifest.write('{}');
     config.write('LOG_LEVEL=silent\n');
-    const { level, err } = await reload(started, kept);
+    const { level, err } = await reload(started, kept, workers);
     expect([level, err.message]).toEqual([
       'error',
       expect.stringContaining(`PERSISTED_DOCUMENTS_FILE: expected a manifest`),
     ]);
     await succeeds(started, 0);
     expect(await codesOf(name)).toEqual(new Set([undefined]));
-    expect(linesOf(started, kept)).toHaveLength(1);
+    expect(linesOf(started, kept)).toHaveLength(workers);
     manifest.write(manifestOf(name));
     config.write('');
-    await reload(started);
+    await reload(started, reloaded, all);
     await succeeds(started, 1);
     // With several processes, the primary refuses it and the workers never read it.
     manifest.write(manifestOf(name, pets));
@@ -108,7 +111,7 @@ describe('a gateway that receives SIGHUP', () => {
     await succeeds(started, 0);
     expect(await codesOf(pets)).toEqual(new Set(['PERSISTED_DOCUMENT_REQUIRED']));
     config.write('');
-    await reload(started);
+    await reload(started, reloaded, all);
     await succeeds(started, 1);
     expect(await codesOf(pets)).toEqual(new Set([undefined]));
   });
@@ -128,10 +131,12 @@ describe('a gateway that receives SIGHUP', () => {
     };
     expect(await answers()).toContain('429 q=1;w=1');
     config.write('RATE_LIMIT_PER_KEY=1000\n');
-    expect(await reload(started)).not.toHaveProperty('needRestart');
+    expect(await reload(started, reloaded, 3)).not.toHaveProperty('needRestart');
     expect(await answers()).toEqual(new Set(['200 q=1000;w=1']));
     config.write('');
-    expect(await reload(started)).toMatchObject({ needRestart: ['RATE_LIMIT_PER_KEY'] });
+    expect(await reload(started, reloaded, 3)).toMatchObject({
+      needRestart: ['RATE_LIMIT_PER_KEY'],
+    });
     expect(await answers()).toEqual(new Set(['200 q=1000;w=1']));
   });
 
@@ -190,7 +195,7 @@ describe('a gateway that receives SIGHUP', () => {
     });
     for (let round = 0; round < 10; round++) {
       manifest.write(round % 2 === 0 ? 'not a manifest' : manifestOf(pets, name));
-      await reload(started, round % 2 === 0 ? kept : reloaded);
+      await (round % 2 === 0 ? reload(started, kept, 2) : reload(started, reloaded, 3));
       const target = sent + 20;
       await vi.waitFor(() => expect(sent).toBeGreaterThan(target), withTimeout);
     }
