@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
 import type { Environment } from '../config/environment.ts';
 import { type CommandResult, readBuiltinConfig } from './administer.ts';
+import { showProgress } from './progress.ts';
 
 /** Imports a file of JSON Lines, or standard input if the path is `-`: all lines or none. */
 export async function importFrom(
@@ -13,8 +15,9 @@ export async function importFrom(
 ): Promise<CommandResult> {
   const file = path === '-' ? undefined : await stat(path);
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
-  const lines = linesOf(file ? createReadStream(path) : process.stdin);
-  const records = await administration.importLines(kind, lines);
+  const source: Readable & { bytesRead?: number } = file ? createReadStream(path) : process.stdin;
+  using _ = showProgress(() => source.bytesRead ?? 0, file?.size);
+  const records = await administration.importLines(kind, linesOf(source));
   const noun = records === 1 ? kind.slice(0, -1) : kind;
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
@@ -24,13 +27,22 @@ export async function exportTo(
   administration: Administration,
   kind: 'pets' | 'orders',
 ): Promise<undefined> {
-  await pipeline(administration.exportLines(kind), process.stdout, { end: false });
+  let bytes = 0;
+  using _ = showProgress(() => bytes);
+  async function* counted(lines: AsyncIterable<string>) {
+    for await (const line of lines) {
+      bytes += line.length;
+      yield line;
+    }
+  }
+  const lines = administration.exportLines(kind);
+  await pipeline(lines, counted, process.stdout, { end: false });
 }
 
 /** Backs up the SQLite database, without migrating it: one backs up before an upgrade. */
 export async function backUpTo(env: Environment, file: string): Promise<CommandResult> {
   const { databaseUrl } = readBuiltinConfig(env);
-  const bytes = await backUp(databaseUrl, file);
+  const bytes = await backUp(databaseUrl, file, showProgress);
   const text = `Backed up the database to ${file} (${Math.round(bytes / 1e6)} MB).\n`;
   return { text, json: { file, bytes } };
 }

@@ -13,7 +13,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   let bouncer: Awaited<ReturnType<typeof startPgBouncer>>;
   beforeAll(async () => {
     postgres = await startPostgres();
-    bouncer = await startPgBouncer(await postgres.createDatabase());
+    bouncer = await startPgBouncer(await postgres.createDatabase(), 'transaction');
   });
   afterAll(async () => {
     await bouncer[Symbol.asyncDispose]();
@@ -118,25 +118,42 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     expect([...pets].length).toBeGreaterThanOrEqual(12);
   }, 60_000);
 
-  it('manages keys, exports, and explains that an import needs a session', async () => {
-    const url = bouncer.behind(await postgres.createDatabase());
+  it.each([
+    'transaction',
+    'session',
+  ] as const)('manages keys, imports and exports in %s mode, beside writers', async (poolMode) => {
+    const own = await postgres.createDatabase();
+    // As docs/built-in-backend.md has it for the role, but shorter than the input pauses.
+    await query(
+      own,
+      `alter database "${new URL(own).pathname.slice(1)}" set idle_in_transaction_session_timeout = '100ms'`,
+    );
+    await using proxy = await startPgBouncer(own, poolMode);
+    const url = proxy.behind(own);
     await using administration = await openAdministration(url, quiet.log);
     const { keys } = administration;
     await keys.createAccount('acme');
     const { id } = await keys.create('acme');
     const { key } = await keys.rotate(id, 60_000);
     await using store = await openPetStore(
-      { kind: 'builtin', databaseUrl: url, demoKey: undefined, timeoutMs: 10_000 },
+      { kind: 'builtin', databaseUrl: url, demoKey: undefined, timeoutMs: 10_000, poolSize: 1 },
       quiet,
       openKeys(),
     );
     await store.createPet(callWith(key), rex);
-    expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
     async function* lines() {
-      yield Buffer.from('{"name":"a","categoryId":1}');
+      for (let line = 0; line < 3000; line++) {
+        // Another transaction, and a pause, before each statement of the import.
+        if (line % 1000 === 999) {
+          await store.createPet(callWith(key), rex);
+          await query(own, 'select pg_sleep(0.3)');
+        }
+        yield Buffer.from(`{"id":${5000 + line},"name":"a","categoryId":1}`);
+      }
     }
-    await expect(administration.importLines('pets', lines())).rejects.toThrow(
-      'An import needs a session, which PgBouncer does not keep in transaction mode.',
-    );
+    expect(await administration.importLines('pets', lines())).toBe(3000);
+    expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(3004);
+    // The pooled sessions keep no table.
+    await expect(query(url, 'select * from staged')).rejects.toThrow('does not exist');
   });
 });

@@ -7,8 +7,8 @@ import { isInstalled, startProgram } from './program.ts';
 /** Whether PgBouncer is installed (Debian package `pgbouncer`). */
 export const hasPgBouncer = isInstalled('pgbouncer');
 
-/** Starts a PgBouncer in transaction mode in front of a PostgreSQL server. */
-export async function startPgBouncer(databaseUrl: string) {
+/** Starts a PgBouncer in front of a PostgreSQL server. */
+export async function startPgBouncer(databaseUrl: string, poolMode: 'transaction' | 'session') {
   const server = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
   await chmod(folder, 0o755);
@@ -22,7 +22,7 @@ export async function startPgBouncer(databaseUrl: string) {
     auth_type: 'plain',
     auth_file: users,
     admin_users: server.username,
-    pool_mode: 'transaction',
+    pool_mode: poolMode,
     default_pool_size: '3',
     server_login_retry: '1',
     ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type AliasedExpression, sql } from 'kysely';
 import { encodePet } from '../../contract/codec.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -41,6 +42,8 @@ async function* exportLines(database: Database, kind: RecordKind): AsyncGenerato
   while (page.length > 0) {
     for (const row of page) yield `${toLine(row)}\n`;
     const { id } = page.at(-1) as (typeof page)[number];
+    // SQLite and a file as output are synchronous: signals and the progress would wait for the end.
+    await turn();
     const next = first.where('id', '>', id);
     page = page.length < pageSize ? [] : await whenFree(() => next.execute());
   }

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, fstatSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { engineOf } from './database.ts';
 import { copySqlite } from './sqlite.ts';
 
 /**
  * Copies an SQLite database to a new file, which appears once the copy is checked and on disk, and returns
- * its size in bytes. It blocks the event loop.
+ * its size in bytes. `watch` gets its present size, and that of the database.
  * @throws if the file exists, or the database is not a file; for PostgreSQL, with the command to run
  */
-export async function backUp(databaseUrl: string, file: string): Promise<number> {
+export async function backUp(
+  databaseUrl: string,
+  file: string,
+  watch?: (bytes: () => number, total: number) => Disposable,
+): Promise<number> {
   if (engineOf(databaseUrl) === 'postgres') {
     const target = `'${file.replaceAll("'", "'\\''")}'`;
     throw new Error(
@@ -20,7 +24,7 @@ export async function backUp(databaseUrl: string, file: string): Promise<number>
     throw new Error('DATABASE_URL: expected a database in a file, received :memory:.');
   }
   const database = databaseUrl.replace(/^file:/, '');
-  await stat(database);
+  const { size } = await stat(database);
   if (existsSync(file)) throw new Error(`${file} already exists. Nothing was backed up.`);
   const partial = `${file}.${randomUUID()}.partial`;
   // SQLite writes to an existing file if it is empty. This one is readable only by its owner.
@@ -28,7 +32,8 @@ export async function backUp(databaseUrl: string, file: string): Promise<number>
     throw Object.assign(error, { path: file });
   });
   try {
-    copySqlite(database, partial);
+    using _ = watch?.(() => fstatSync(copy.fd).size, size);
+    await copySqlite(database, partial);
     await copy.sync();
     // Fails if the file exists by now; renaming would replace it.
     await (await open(file, 'wx')).close();

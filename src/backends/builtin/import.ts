@@ -26,7 +26,8 @@ const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['docu
 
 /**
  * Imports all lines or none, in constant memory, and returns the number of records. They are first staged
- * in a temporary table, which locks nothing: other writers wait only for the transaction that moves it.
+ * in a temporary table, which locks nothing: other writers wait only while it is moved. On PostgreSQL this
+ * is one transaction, in which PgBouncer keeps the session, too; on SQLite it would lock all writers.
  * @throws an error with the line's number and the reason
  */
 export async function importLines(
@@ -35,14 +36,16 @@ export async function importLines(
   kind: RecordKind,
   lines: AsyncIterable<Buffer>,
 ): Promise<number> {
-  return database.connection().execute(async (connection) => {
+  const isPostgres = engine === 'postgres';
+  const scope = isPostgres ? database.transaction() : database.connection();
+  return scope.execute(async (connection: Database) => {
     const session = connection.withTables<{ staged: Staged }>();
-    await createStaged(session);
+    await createStaged(session, isPostgres);
     const staged = await stage(session, kind, lines);
     for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
-      if (engine === 'postgres' && staged.withIds) await raiseIdentity(session, kind);
-      if (await move(session, kind, staged)) return staged.records;
+      if (isPostgres && staged.withIds) await raiseIdentity(session, kind);
+      if (await move(session, kind, staged, isPostgres)) return staged.records;
     }
     throw new Error(
       `Other sessions took ids of this import in ${maxTries} attempts. Nothing was imported. Try again.`,
@@ -50,11 +53,14 @@ export async function importLines(
   });
 }
 
-async function createStaged(session: Session): Promise<void> {
+async function createStaged(session: Session, isPostgres: boolean): Promise<void> {
   await sql`drop table if exists staged`.execute(session);
   const columns = petColumns.map(({ column, type }) => `${column} ${type}`);
   const all = ['line bigint primary key', 'id bigint unique', 'document text', ...columns];
-  await sql.raw(`create temporary table staged (${all.join()})`).execute(session);
+  const end = isPostgres ? ' on commit drop' : '';
+  await sql.raw(`create temporary table staged (${all.join()})${end}`).execute(session);
+  // The next lines may take any time to arrive.
+  if (isPostgres) await sql`set local idle_in_transaction_session_timeout = 0`.execute(session);
 }
 
 type Contents = Awaited<ReturnType<typeof stage>>;
@@ -111,27 +117,36 @@ async function requireFreeIds(session: Session, kind: RecordKind, staged: Conten
   }
 }
 
-/** Moves all lines in one transaction; returns false, and moves none, if an id was taken meanwhile. */
-async function move(session: Session, kind: RecordKind, staged: Contents): Promise<boolean> {
+/** Moves all lines, or none, and returns false, if an id was taken meanwhile. */
+async function move(
+  session: Session,
+  kind: RecordKind,
+  staged: Contents,
+  isPostgres: boolean,
+): Promise<boolean> {
+  const [begin, end, undo] = isPostgres
+    ? ['savepoint moved', 'release moved', 'rollback to moved']
+    : ['begin', 'commit', 'rollback'];
+  const run = (statement: string) => sql.raw(statement).execute(session);
   const columns = staged.withIds ? ['id', ...columnsOf[kind]] : columnsOf[kind];
   const list = sql.join(columns.map((column) => sql.ref(column)));
-  const isTaken = new Error('An id is taken');
-  const work = session.transaction().execute(async (transaction) => {
-    let moved = 0n;
+  let moved = 0n;
+  await run(begin);
+  try {
     for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
       const { numAffectedRows = 0n } = await sql`
         insert into ${sql.table(kind)} (${list}) select ${list} from staged
         where line > ${after} and line <= ${after + linesAtOnce} order by line
-        on conflict (id) do nothing`.execute(transaction);
+        on conflict (id) do nothing`.execute(session);
       moved += numAffectedRows;
     }
-    if (moved < staged.records) throw isTaken;
-    return true;
-  });
-  return work.catch((error) => {
-    if (error === isTaken) return false;
+    const isComplete = moved === BigInt(staged.records);
+    await run(isComplete ? end : undo);
+    return isComplete;
+  } catch (error) {
+    await run(undo).catch(() => {});
     throw error;
-  });
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 
 /**
@@ -71,15 +71,15 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   };
 }
 
-/**
- * Copies a database to an empty file. `VACUUM INTO` reads one state; SQLite's backup API starts over at each
- * write of another process. @throws if the copy is damaged
- */
-export function copySqlite(location: string, copy: string): void {
+/** The most pages of a database: with fewer in one step, a copy starts over when another process writes. */
+const allPages = 2 ** 31 - 1;
+
+/** Copies one state of a database to an empty file, in another thread. @throws if the copy is damaged */
+export async function copySqlite(location: string, copy: string): Promise<void> {
   const source = new DatabaseSync(location, { timeout: lockTimeoutMs });
-  source.prepare('VACUUM INTO ?').run(copy);
-  source.close();
-  const target = new DatabaseSync(copy, { readOnly: true });
+  await backup(source, copy, { rate: allPages }).finally(() => source.close());
+  // One that is opened read-only would leave its -wal and -shm files behind.
+  const target = new DatabaseSync(copy);
   const { integrity_check: found } = target.prepare('PRAGMA integrity_check(1)').get() ?? {};
   target.close();
   if (found !== 'ok') throw new Error(`the copy is damaged: ${found}`);
