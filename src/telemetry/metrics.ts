@@ -166,7 +166,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     // OpenMetrics appends `_total`, also to the counters of all workers together.
     for (const metric of this.registry.getMetricsAsArray()) {
-      metric.name = metric.name.replace(/_total$/, '');
+      if (metric instanceof Counter) metric.name = metric.name.replace(/_total$/, '');
     }
   }
 
