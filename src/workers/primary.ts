@@ -9,15 +9,21 @@ import { createEnvironment } from '../request/scope.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { shareMetrics, type WorkerMessage } from './worker.ts';
 
-/** In milliseconds. The pause before a start doubles with each one that failed. */
-const times = { pause: 100, maxPause: 5000, reply: 2000, exit: 1000 };
+/** In milliseconds. The pause before a start doubles with each one that failed; `reply` outlasts a probe. */
+const times = { pause: 100, maxPause: 5000, reply: 3000, exit: 1000 };
+
+/** The consecutive failed starts after which the primary ends if no worker is serving. */
+const maxFailedStarts = 5;
+
+/** The seconds after which a worker that sends nothing is killed. */
+const maxSilentSeconds = 12;
 
 type Options = AdminOptions & Readonly<Record<'workers' | 'shutdownGraceMs', number>>;
 
 // Workers accept connections themselves: those queued in the primary would be lost with it.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 
-/** Serves from several processes with one public and one admin port; replaces those that exit. */
+/** Serves from several processes with one public and one admin port; replaces those that exit or hang. */
 export class Supervisor {
   /** Empty until a worker has served. */
   url = '';
@@ -58,7 +64,15 @@ export class Supervisor {
       const worker = cluster.fork();
       const { pid } = worker.process;
       this.#workers.add(worker);
+      let silentSeconds = 0;
+      const watch = setInterval(() => {
+        if (this.#isStopping || !this.#serving.has(worker)) return;
+        if (++silentSeconds < maxSilentSeconds) return;
+        log.error({ pid }, 'worker does not respond: killing it');
+        worker.process.kill('SIGKILL');
+      }, 1000).unref();
       worker.on('message', ({ url }: WorkerMessage) => {
+        silentSeconds = 0;
         if (url === undefined) return;
         log.info({ pid }, 'worker is serving');
         this.url = url;
@@ -70,12 +84,18 @@ export class Supervisor {
         // The fork failed, as while the program is replaced, or a message to one that is ending.
         worker.isDead() ? [error.code] : once(worker, 'exit'),
       );
+      clearInterval(watch);
       this.#workers.delete(worker);
       if (!this.#serving.delete(worker)) this.#failedStarts++;
       if (this.#isStopping) return;
       if (this.url === '') return onFailed(new Error('A worker could not be started.'));
       log.error({ pid, code, signal }, 'worker exited');
       onStarted();
+      if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
+        log.error({ failedStarts: this.#failedStarts }, 'no worker starts: giving up');
+        await this.stop(new AbortController().signal);
+        process.exit(1);
+      }
       await wait(Math.min(times.pause * 2 ** this.#failedStarts, times.maxPause));
     }
   }
@@ -84,10 +104,10 @@ export class Supervisor {
   readonly checkReady = async (): Promise<void> => {
     const messages = on(cluster, 'message', { signal: AbortSignal.timeout(times.reply) });
     for (const worker of this.#serving) send(worker, 'isReady');
-    let unready = 0;
-    for await (const [, { problem }] of messages) {
+    const unready = new Set<Worker>();
+    for await (const [worker, { problem }] of messages) {
       if (problem === '') return;
-      if (problem !== undefined && ++unready >= this.#serving.size) throw new Error(problem);
+      if (problem && unready.add(worker).size >= this.#serving.size) throw new Error(problem);
     }
   };
 

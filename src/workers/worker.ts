@@ -1,7 +1,7 @@
 import { ClusterRegistry } from '@prometheus-io/client';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** A message from a worker: that it serves, or why it is not ready, empty if it is. */
+/** A message from a worker: that it serves, why it is not ready (empty if it is), or only that it runs. */
 export type WorkerMessage = Readonly<Partial<Record<'url' | 'problem', string>>>;
 
 /** Makes the metrics of this process part of those of all, which the primary reads. */
@@ -25,5 +25,6 @@ export function connectToPrimary(
     const checked = checkReady().then(() => '');
     send({ problem: await checked.catch((error: Error) => error.message) });
   });
+  setInterval(send, 1000, {}).unref();
   send({ url });
 }

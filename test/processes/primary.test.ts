@@ -218,14 +218,20 @@ describe('a gateway with two workers', () => {
     expect(second.output.stderr.match(/is already in use/g)).toHaveLength(1);
   });
 
-  it('is ready while one of two workers responds, and sends requests only to that one', async () => {
+  // These four wait for workers that are silent, and for pauses between starts.
+  it.concurrent('is ready while one of two workers responds, and replaces one that is stopped with SIGSTOP', async () => {
     await using started = await startWorkers();
     const [stopped = 0] = workersOf(started);
     process.kill(stopped, 'SIGSTOP');
     const ready = await fetch(`${adminOf(started)}/readyz`);
     expect(await ready.text()).toBe('ready\n');
+    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 60_000 });
+    await vi.waitFor(
+      () => expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
+      withTimeout,
+    );
+    expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
-    process.kill(stopped, 'SIGCONT');
   });
 
   it.concurrent('keeps serving with one worker while the other cannot start, and retries', async () => {
@@ -260,5 +266,18 @@ describe('a gateway with two workers', () => {
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await rename(`${node}-replaced`, node);
     await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
+  });
+
+  it.concurrent('exits with 1 when workers repeatedly exit before they serve', async () => {
+    const manifest = join(folder, 'manifest.json');
+    await copyFile(manifestFile, manifest);
+    await using started = await startWorkers({
+      PERSISTED_DOCUMENTS: 'allow',
+      PERSISTED_DOCUMENTS_FILE: manifest,
+    });
+    await rm(manifest);
+    for (const pid of workersOf(started)) process.kill(pid, 'SIGKILL');
+    expect(await started.exited).toBe(1);
+    expect(started.output.stderr).toContain('giving up');
   });
 });
