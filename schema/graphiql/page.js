@@ -85,8 +85,11 @@ function readResult(text, { tab, key, isExplained }) {
  * Sends an operation. Returns at once what GraphiQL can unsubscribe from: that aborts the request, and
  * nothing of it is shown afterwards. Introspection belongs to no tab.
  */
-function fetcher(params, { headers: tabHeaders } = {}) {
-  const isIntrospection = params.operationName === 'IntrospectionQuery';
+function fetcher(given, { headers: tabHeaders } = {}) {
+  const isIntrospection = given.operationName === 'IntrospectionQuery';
+  // Until GraphiQL has parsed the document of another tab, it has the operation of the one before.
+  const isInDocument = ({ name }) => name === given.operationName;
+  const params = { ...given, operationName: operationsOf(given.query).find(isInDocument)?.name };
   return {
     subscribe(observer) {
       const controller = new AbortController();
