@@ -1,40 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
-import type { Caller, CallSpan, RestRequest, ServiceCall } from '../../contract/pet-store.ts';
-import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
-import type { ApiKeys } from '../../keys/api-keys.ts';
+import type { Caller, ServiceCall } from '../../contract/pet-store.ts';
+import type { ApiKey, KeyedCaller } from '../../keys/api-key.ts';
 import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
-import type { Reporting } from '../../telemetry/telemetry.ts';
 import type { TrackedClient } from './connections.ts';
-import type { Deadlines, DueCall } from './deadlines.ts';
-import { type Ending, logFailure, type Read, readOutcome } from './ending.ts';
-import type { Origin } from './origin.ts';
-import { consequencesOf, type Failed, isSuccess, outcomeOfFailure, toError } from './outcome.ts';
+import type { DueCall } from './deadlines.ts';
+import { type CallDetails, complete, countRetry, type EndedCall, type Outcome } from './ending.ts';
+import { consequencesOf, type Failed, latest, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
-
-/** Where calls go, and what they share. */
-export interface Service extends Reporting {
-  readonly origin: Origin;
-  readonly deadlines: Deadlines;
-  /** The longest time of a call, retries included, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly keys: ApiKeys;
-  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
-  writtenAt: number;
-}
-
-/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
-interface CallDetails extends Pick<SharedRead, 'id'> {
-  readonly service: Service;
-  readonly caller: KeyedCaller;
-  readonly request: RestRequest;
-  readonly sent: Dispatcher.DispatchOptions;
-  readonly read: Read;
-  readonly span: CallSpan | undefined;
-}
-
-/** What became of a call, with the response as it has arrived. */
-type Outcome = Received | Failed;
 
 /**
  * One REST call: its attempts, its deadline and the callers that wait. It follows no redirect. It is
@@ -53,7 +26,7 @@ type Outcome = Received | Failed;
  * (*) After an outcome: pausing, reading or ended, as its consequences are. When its deadline passes or
  * nobody waits any more, a call that is connecting is dropped, and any other has ended.
  */
-export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.DispatchHandler {
+export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   readonly details: CallDetails;
   readonly id: string;
   readonly caller: KeyedCaller;
@@ -69,7 +42,7 @@ export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.Di
   status: number | null = null;
   bytes = 0;
   retries = 0;
-  waiters: (Omit<PromiseWithResolvers<unknown>, 'promise'> & { readonly caller: Caller })[] = [];
+  waiters: EndedCall['waiters'] = [];
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -181,13 +154,7 @@ export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.Di
       service.origin.record(this.key, outcome, this.#placedAt);
       if (wasSent || !isOver) service.origin.places.leave(this.key);
     }
-    if (before && wasSent && !hasLeft) {
-      service.metrics.retries.inc({
-        operation: this.operation,
-        after: before.why ?? String(before.status),
-      });
-      this.retries++;
-    }
+    if (before && wasSent && !hasLeft) countRetry(this, before);
     const { kind, repeats } = consequencesOf(outcome);
     const isRead = request.method === 'GET';
     const isSafe = isRead || request.idempotencyKey !== undefined;
@@ -205,7 +172,7 @@ export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.Di
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
     } else if (isSafe && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
-    else if (isSuccess(outcome) && isLarge(outcome)) {
+    else if (isLarge(outcome)) {
       this.#state = 'reading';
       this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
@@ -222,20 +189,13 @@ export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.Di
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
-    this.#last = this.#known(outcome);
+    this.#last = latest(this.#last, outcome, this.details.request);
     this.#pause = setTimeout(() => this.start(), pauseMs);
-  }
-
-  /** What is known after an attempt: only a success adds to a write that may have been carried out. */
-  #known(outcome: Outcome): Outcome {
-    const before = this.#last;
-    if (before === undefined || this.details.request.method === 'GET') return outcome;
-    return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
   }
 
   /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
   #finish(settledBy: Outcome): void {
-    const outcome = this.#known(settledBy);
+    const outcome = latest(this.#last, settledBy, this.details.request);
     const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;
@@ -245,51 +205,13 @@ export class RestCall implements ServiceCall, SharedRead, DueCall, Dispatcher.Di
     else this.onEndOfTurn();
   }
 
-  /** Reads and reports the outcome, and passes it to the callers. Never throws: other calls wait for their turn. */
+  /** Completes the call. Never throws: other calls wait for their turn. */
   onEndOfTurn(): void {
-    const { service, request, read } = this.details;
-    const outcome = this.#last as Outcome;
-    if (request.method === 'POST') service.writtenAt = performance.now();
-    service.deadlines.remove(this);
-    const { reads, credential } = this.key;
-    if (reads.includes(this)) reads.splice(reads.indexOf(this), 1);
-    let result: unknown;
-    try {
-      const ending = readOutcome(outcome, read, request, credential);
-      ({ result } = ending);
-      this.#report(ending);
-    } catch (error) {
-      result = error;
-    }
-    const isFailed = result instanceof Error;
-    // A large body stays counted until the request of its reader ends.
-    if (outcome.why === undefined) outcome.release(isFailed ? undefined : this.waiters[0]?.caller);
+    complete(this, this.#last as Outcome);
     this.#response?.release();
-    this.onEnd?.(result);
-    for (const { resolve, reject } of this.waiters) (isFailed ? reject : resolve)(result);
     // The call itself is reported with the response to its request.
     this.#last = undefined;
     this.#response = undefined;
-  }
-
-  #report({ result, label, response, isKeyAccepted, logged }: Ending): void {
-    const { service, request, span } = this.details;
-    const { caller, operation, key } = this;
-    if (isKeyAccepted) service.keys.accept(key);
-    else if (isKeyAccepted === false) service.keys.refuse(key);
-    this.ms = performance.now() - this.startedAt;
-    this.outcome = label;
-    if (response !== undefined) {
-      this.status = response.status;
-      this.bytes = response.body.byteLength;
-    }
-    service.metrics.restCalls.observe({ operation, status: label }, this.ms / 1000);
-    span?.end(label, this);
-    if (logged === undefined) return;
-    // Only a write goes on without the caller that it was started for.
-    const hasLeft = request.method === 'POST' && caller.cancelled instanceof CancelledError;
-    const { requestId } = caller;
-    logFailure(service.log, { requestId, hasLeft }, operation, logged, result as Error);
   }
 
   cancel(caller: Caller): void {

@@ -1,9 +1,49 @@
-import { ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type { Caller, RestRequest } from '../../contract/pet-store.ts';
+import type { Dispatcher } from 'undici';
+import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import type { Caller, CallSpan, RestRequest, ServiceCall } from '../../contract/pet-store.ts';
+import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { Reporting } from '../../telemetry/telemetry.ts';
 import { ConnectionFailed } from './connections.ts';
+import type { Deadlines, DueCall } from './deadlines.ts';
+import type { Origin } from './origin.ts';
 import { consequencesOf, type Failed, isSuccess, type Responded, toError } from './outcome.ts';
 import { type Received, readError, readText } from './response.ts';
+
+/** Where calls go, and what they share. */
+export interface Service extends Reporting {
+  readonly origin: Origin;
+  readonly deadlines: Deadlines;
+  /** The longest time of a call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly keys: ApiKeys;
+  /** When a write last ended, as by `performance.now()`. Later reads don't join those before it. */
+  writtenAt: number;
+}
+
+/** What a call is made of: `id` as in `SharedRead`, and `sent` for undici. */
+export interface CallDetails extends Pick<SharedRead, 'id'> {
+  readonly service: Service;
+  readonly caller: KeyedCaller;
+  readonly request: RestRequest;
+  readonly sent: Dispatcher.DispatchOptions;
+  readonly read: Read;
+  readonly span: CallSpan | undefined;
+}
+
+/** What became of an attempt, with the response as it has arrived. */
+export type Outcome = Received | Failed;
+
+/** A call that ends: who waits for it, and what is reported of it. */
+export type EndedCall = Reported &
+  SharedRead &
+  DueCall & {
+    readonly key: ApiKey;
+    readonly details: CallDetails;
+    waiters: (Omit<PromiseWithResolvers<unknown>, 'promise'> & { readonly caller: Caller })[];
+  };
+type Reported = { -readonly [Field in keyof ServiceCall]: ServiceCall[Field] };
 
 /** Reads the text of the body of a success. @throws InvalidResponseError */
 export type Read<T = unknown> = (text: string) => T;
@@ -24,7 +64,7 @@ export interface Ending {
 
 /** Reads the outcome of a call with an API key. */
 export function readOutcome(
-  outcome: Received | Failed,
+  outcome: Outcome,
   read: Read,
   request: RestRequest,
   apiKey: string,
@@ -65,6 +105,55 @@ function refused(
   const isKeyAccepted = status === 401 ? false : isNoPet || undefined;
   const { kind, isLogged } = consequencesOf(received);
   return { result, label: status, response, isKeyAccepted, logged: isLogged ? kind : undefined };
+}
+
+/** Reads and reports the outcome of a call, and passes it to the callers that wait. Never throws. */
+export function complete(call: EndedCall, outcome: Outcome): void {
+  const { service, request, read } = call.details;
+  if (request.method === 'POST') service.writtenAt = performance.now();
+  service.deadlines.remove(call);
+  const { reads, credential } = call.key;
+  if (reads.includes(call)) reads.splice(reads.indexOf(call), 1);
+  let result: unknown;
+  try {
+    const ending = readOutcome(outcome, read, request, credential);
+    ({ result } = ending);
+    report(call, ending);
+  } catch (error) {
+    result = error;
+  }
+  const isFailed = result instanceof Error;
+  // A large body stays counted until the request of its reader ends.
+  if (outcome.why === undefined) outcome.release(isFailed ? undefined : call.waiters[0]?.caller);
+  call.onEnd?.(result);
+  for (const { resolve, reject } of call.waiters) (isFailed ? reject : resolve)(result);
+}
+
+function report(call: EndedCall, { result, label, response, isKeyAccepted, logged }: Ending): void {
+  const { caller, operation, key, details } = call;
+  const { service, request, span } = details;
+  if (isKeyAccepted) service.keys.accept(key);
+  else if (isKeyAccepted === false) service.keys.refuse(key);
+  call.ms = performance.now() - call.startedAt;
+  call.outcome = label;
+  if (response !== undefined) {
+    call.status = response.status;
+    call.bytes = response.body.byteLength;
+  }
+  service.metrics.restCalls.observe({ operation, status: label }, call.ms / 1000);
+  span?.end(label, call);
+  if (logged === undefined) return;
+  // Only a write goes on without the caller that it was started for.
+  const hasLeft = request.method === 'POST' && caller.cancelled instanceof CancelledError;
+  const { requestId } = caller;
+  logFailure(service.log, { requestId, hasLeft }, operation, logged, result as Error);
+}
+
+/** Counts that a call was sent again after an outcome. */
+export function countRetry(call: EndedCall, { why, status }: Outcome): void {
+  const after = why ?? String(status);
+  call.details.service.metrics.retries.inc({ operation: call.operation, after });
+  call.retries++;
 }
 
 /**

@@ -124,6 +124,16 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
   return { ...responded, key: 'failure', isLogged: true, repeats };
 }
 
+/** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */
+export function latest<Any extends Outcome>(
+  before: Any | undefined,
+  outcome: Any,
+  { method }: { readonly method: string },
+): Any {
+  if (before === undefined || method === 'GET') return outcome;
+  return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
+}
+
 /**
  * Returns the contract's error for a failed call. Its message is shown to clients, so it contains no
  * address; its `cause` is for the log.

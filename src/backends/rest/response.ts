@@ -9,7 +9,7 @@ import { readJson } from '../../contract/response-json.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';
 import type { Origin } from './origin.ts';
-import type { Failed, Outcome, Responded } from './outcome.ts';
+import { type Failed, isSuccess, type Outcome, type Responded } from './outcome.ts';
 
 /** A longer or slower body of an error response is truncated: its status is sufficient. */
 export const errorBodyLimits = { maxBytes: 16 * 1024, timeoutMs: 1000 };
@@ -90,8 +90,10 @@ export class Received implements Responded {
   }
 }
 
-/** Whether decoding or reading the body takes milliseconds. */
-export function isLarge({ headers, body }: Responded): boolean {
+/** Whether it is a success whose body takes milliseconds to decode or read. */
+export function isLarge(outcome: Outcome): boolean {
+  if (!isSuccess(outcome)) return false;
+  const { headers, body } = outcome;
   return body.byteLength > turnBytes || headers['content-encoding'] !== undefined;
 }
 
