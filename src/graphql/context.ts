@@ -31,8 +31,7 @@ interface OneCall {
 
 const nameOf = ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(parameters)}`;
 
-/** A service without bulk reads has one call for each distinct read, so nothing waits for others. */
-const eachRead = { batch: false, batchScheduleFn: queueMicrotask, cacheKeyFn: nameOf };
+const batching = { batchScheduleFn: queueMicrotask, cacheKeyFn: nameOf };
 
 /**
  * The calls that the resolvers of one GraphQL request can make, one method per operation of the
@@ -103,7 +102,8 @@ export class PetStoreCalls {
       return write.finally(() => this.#reads?.clearAll());
     }
     if (this.isAlone && id !== 'send') return this.#send(one);
-    this.#reads ??= new DataLoader(async ([read]) => [await this.#send(read as OneCall)], eachRead);
+    // A service without bulk reads has one call for each distinct read. Each resolves by itself.
+    this.#reads ??= new DataLoader(async (reads) => reads.map((read) => this.#send(read)), batching);
     return this.#reads.load(one) as Promise<Result>;
   }
 
