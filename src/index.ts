@@ -1,12 +1,12 @@
 import './node-version.ts';
 import { type Config, ConfigError, loadConfig } from './config/config.ts';
-import type { FetchHandler } from './http/handlers.ts';
+import type { FetchHandler } from './http/http-message.ts';
 import { once } from './http/once.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
 import type { Log } from './telemetry/log.ts';
 import type { LocalExecute, LocalExecution } from './yoga/local-caller.ts';
 
-export type { NodeListener } from './http/handlers.ts';
+export type { NodeListener } from './http/http-message.ts';
 export type {
   Deprecation,
   LocalCaller,

@@ -1,7 +1,7 @@
 import { type Config, ConfigError, warnOfUnknown } from './config/config.ts';
 import { openApp } from './gateway.ts';
 import { createFetchHandler } from './http/fetch.ts';
-import type { FetchHandler, NodeListener } from './http/handlers.ts';
+import type { FetchHandler, NodeListener } from './http/http-message.ts';
 import { createNodeListener } from './http/node.ts';
 import { once } from './http/once.ts';
 import { openGate } from './request/admission.ts';

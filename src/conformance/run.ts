@@ -1,7 +1,6 @@
-import { readBearer } from '../contract/bearer.ts';
+import { readBearer, redactKey } from '../contract/bearer.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
 import { operations } from '../contract/pet-store.ts';
-import { redactKey } from '../contract/redact-key.ts';
 import { type Check, type CheckedService, type Finding, skip } from './check.ts';
 import { expectPets } from './expect.ts';
 import { createSend, type Send } from './http-client.ts';

@@ -98,8 +98,6 @@ export interface JsonLimits {
   /** The most characters of a number that a double cannot represent. */
   readonly maxDigits?: number;
   readonly refuse: (problem: string, cause?: unknown) => Error;
-  /** Describes a text that is not JSON; as other text by default. */
-  readonly describe?: (text: string) => string;
 }
 
 /** The most nesting, because those who read JSON may use recursive functions. */
@@ -112,7 +110,7 @@ const maxDepth = 500;
 export function parseBounded(
   name: string,
   text: string,
-  { maxValues, maxDigits = Number.POSITIVE_INFINITY, refuse, describe }: JsonLimits,
+  { maxValues, maxDigits = Number.POSITIVE_INFINITY, refuse }: JsonLimits,
   parse = parseJson,
 ): unknown {
   try {
@@ -131,33 +129,8 @@ export function parseBounded(
     });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const received = describe?.(text) ?? 'other text';
-    throw refuse(`${name}: expected JSON, received ${received}.`, error);
+    throw refuse(`${name}: expected JSON, received ${text ? 'other text' : 'nothing'}.`, error);
   }
-}
-
-/** A token of JSON, after white space: a punctuator, a string, or another scalar. */
-const token =
-  /[ \t\n\r]*(?:([[\]{},:])|("[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*")|(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.+-]))/gy;
-
-/** Returns the index at which a text stops being JSON (RFC 8259); its length if it only breaks off. */
-export function indexOfError(text: string): number {
-  const closers: string[] = [];
-  let [end, allowed, isName] = [0, '[{sv', false];
-  for (const [whole, punctuator, string] of text.matchAll(token)) {
-    const kind = punctuator ?? (string === undefined ? 'v' : 's');
-    if (!allowed.includes(kind)) break;
-    end += whole.length;
-    if (kind === '[' || kind === '{') closers.push(kind === '[' ? ']' : '}');
-    else if (kind === closers.at(-1)) closers.pop();
-    const closer = closers.at(-1) ?? '';
-    if (kind === '[' || kind === ':' || (kind === ',' && closer === ']')) allowed = '[{sv';
-    else if (kind === '{' || kind === ',') allowed = 's';
-    else allowed = isName && kind === 's' ? ':' : closer && `,${closer}`;
-    if (kind === '[' || kind === '{') allowed += closer;
-    isName = closer === '}' && (kind === '{' || kind === ',');
-  }
-  return text.length - text.slice(end).replace(/^[ \t\n\r]+/, '').length;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -103,7 +103,10 @@ export class PetStoreCalls {
     }
     if (this.isAlone && id !== 'send') return this.#send(one);
     // A service without bulk reads has one call for each distinct read. Each resolves by itself.
-    this.#reads ??= new DataLoader(async (reads) => reads.map((read) => this.#send(read)), batching);
+    this.#reads ??= new DataLoader(
+      async (reads) => reads.map((read) => this.#send(read)),
+      batching,
+    );
     return this.#reads.load(one) as Promise<Result>;
   }
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { decodeContent } from '../contract/content-coding.ts';
-import { decodeUtf8, indexOfError, type JsonLimits, parseBounded } from '../contract/json.ts';
+import { decodeUtf8, parseBounded } from '../contract/json.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Scope } from '../request/scope.ts';
 import { badRequest, HttpError } from './error.ts';
@@ -195,16 +195,7 @@ function jsonExpected(contentType: string | undefined): HttpError {
   return new HttpError(415, 'UNSUPPORTED_MEDIA_TYPE', message);
 }
 
-const limits: JsonLimits = {
-  maxValues: 10_000,
-  maxDigits: 1000,
-  refuse: badRequest,
-  describe(text) {
-    if (text === '') return 'nothing';
-    const lines = text.slice(0, indexOfError(text)).split('\n');
-    return `something else in line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-  },
-};
+const limits = { maxValues: 10_000, maxDigits: 1000, refuse: badRequest };
 
 /** Parses the JSON of a part of a request, which the error names. @throws HttpError with status 400. */
 export function parseSmallJson(name: string, text: string): unknown {

@@ -1,8 +1,7 @@
 import { ReadableStream, TextEncoderStream } from 'node:stream/web';
 import type { RequestServer } from '../request/gateway-request.ts';
 import { maxBodyBytes, type RequestBody } from './body.ts';
-import type { FetchHandler } from './handlers.ts';
-import type { HttpResponse, RequestHead } from './http-message.ts';
+import type { FetchHandler, HttpResponse, RequestHead } from './http-message.ts';
 
 /** Translates between Fetch and the gateway. Rejects if the request body can't be read. */
 export function createFetchHandler(server: RequestServer): FetchHandler {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TracedHead } from '../telemetry/trace.ts';
 
 /** Header values by lower-case name; repeated headers are joined with commas. */
@@ -30,3 +31,9 @@ export interface HttpResponse {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly parts?: BodyParts;
 }
+
+/** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
+export type FetchHandler = (request: Request) => Promise<Response>;
+
+/** A request listener for `node:http` servers. */
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;

@@ -6,8 +6,7 @@ import type { GatewayRequest, RequestServer } from '../request/gateway-request.t
 import type { RequestBody } from './body.ts';
 import type { Connections } from './connections.ts';
 import { HttpError, internalError, restErrorResponse } from './error.ts';
-import type { NodeListener } from './handlers.ts';
-import type { HttpResponse, RequestHead, RequestHeaders } from './http-message.ts';
+import type { HttpResponse, NodeListener, RequestHead, RequestHeaders } from './http-message.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is

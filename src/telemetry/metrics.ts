@@ -7,7 +7,6 @@ import {
   type OpenMetricsContentType,
   Registry,
 } from '@prometheus-io/client';
-import { createLabels } from './label-values.ts';
 
 /** What is used of a limit, and how often its part of a key, of all keys and of unknown keys has refused. */
 export interface LimitState {
@@ -18,6 +17,17 @@ export interface LimitState {
 
 /** The upper bounds of the buckets of durations, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Labels the first `max` values as they are, others as `other`, and a missing one as `absent`. */
+export function createLabels(max: number, absent: string) {
+  const values = new Set<string>();
+  /** Returns the label of a value; without `admits`, a new value does not get its own. */
+  return (value: string | undefined, admits = true): string => {
+    if (value === undefined) return absent;
+    if (admits && values.size < max) values.add(value);
+    return values.has(value) ? value : 'other';
+  };
+}
 
 /** The metrics of the gateway. No client can make them grow: label values are bounded in number. */
 export class Metrics {

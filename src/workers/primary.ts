@@ -12,11 +12,8 @@ import { shareMetrics, type WorkerMessage } from './worker.ts';
 /** In milliseconds. The pause before a start doubles with each one that failed; `reply` outlasts a probe. */
 const times = { pause: 100, maxPause: 5000, reply: 3000, exit: 1000 };
 
-/** The consecutive failed starts after which the primary ends if no worker is serving. */
-const maxFailedStarts = 5;
-
-/** The seconds after which a worker that sends nothing is killed. */
-const maxSilentSeconds = 12;
+/** The primary ends after these failed starts in a row if no worker serves, and kills a worker this silent. */
+const limits = { failedStarts: 5, silentSeconds: 12 };
 
 type Options = AdminOptions & Readonly<Record<'workers' | 'shutdownGraceMs', number>>;
 
@@ -67,7 +64,7 @@ export class Supervisor {
       let silentSeconds = 0;
       const watch = setInterval(() => {
         if (this.#isStopping || !this.#serving.has(worker)) return;
-        if (++silentSeconds < maxSilentSeconds) return;
+        if (++silentSeconds < limits.silentSeconds) return;
         log.error({ pid }, 'worker does not respond: killing it');
         worker.process.kill('SIGKILL');
       }, 1000).unref();
@@ -91,7 +88,7 @@ export class Supervisor {
       if (this.url === '') return onFailed(new Error('A worker could not be started.'));
       log.error({ pid, code, signal }, 'worker exited');
       onStarted();
-      if (this.#failedStarts >= maxFailedStarts && this.#serving.size === 0) {
+      if (this.#failedStarts >= limits.failedStarts && this.#serving.size === 0) {
         log.error({ failedStarts: this.#failedStarts }, 'no worker starts: giving up');
         await this.stop(new AbortController().signal);
         process.exit(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexOfError, parseJson, sizeOfJson, stringifyJson } from '../../src/contract/json.ts';
+import { parseJson, sizeOfJson, stringifyJson } from '../../src/contract/json.ts';
 import { fuzzed } from '../support/fuzzed.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
@@ -41,50 +41,6 @@ function hasManyDigits(decimal: string): boolean {
 function notIndex(key: string): boolean {
   return !/^\d+$/.test(key) && key !== '__proto__';
 }
-
-describe('a text that is not JSON', () => {
-  it.each([
-    ['', 0],
-    ['^', 0],
-    ['  {"a": 1 ^"b": 2}', 0],
-    ['{"a": [1, {"b": null}], ^}', 0],
-    ['[1, ^]', 0],
-    ['[^, 1]', 0],
-    ['{^,}', 0],
-    ['{^a: 1}', 0],
-    ['{"a" ^1}', 0],
-    ['{"a":^}', 0],
-    ['{"a": 1^]', 0],
-    ['[{"a": "\\"\\u00e9, {"}, ^"\\x"]', 0],
-    ['["a", ^"a\tb"]', 0],
-    ['[^01]', 0],
-    ['[1, ^1.]', 0],
-    ['[^nul]', 0],
-    ['[^NaN]', 0],
-    ["{^'a': 1}", 0],
-    ['{"a": {}} ^{}', 0],
-    ['1 ^2', 0],
-    ['[\u00a0]', 1],
-    ['[1, ', 4],
-    ['{"a": "b', 6],
-    ['{"a": "b"', 9],
-  ])('stops being JSON at the caret: %j', (marked, otherwise) => {
-    const text = marked.replace('^', '');
-    expect(() => JSON.parse(text)).toThrow(SyntaxError);
-    expect(indexOfError(text)).toBe(marked.includes('^') ? marked.indexOf('^') : otherwise);
-  });
-
-  it('does so at its end if it is cut off, and JSON nowhere', () => {
-    fc.assert(
-      fc.property(jsonText, fc.nat(), (text, cut) => {
-        expect(indexOfError(` ${text}\n`)).toBe(text.length + 2);
-        const part = text.slice(0, cut % text.length);
-        expect(part.slice(indexOfError(part))).toMatch(/^(?:"|[-\w.+]*$)/);
-      }),
-      fuzzed(1000),
-    );
-  });
-});
 
 describe('JSON', () => {
   it('is unchanged by parse and stringify', () => {

@@ -1,6 +1,6 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
-import type { FetchHandler } from '../../src/http/handlers.ts';
+import type { FetchHandler } from '../../src/http/http-message.ts';
 import { type Operation, readOpenApi, type Schema } from './openapi.ts';
 
 /**

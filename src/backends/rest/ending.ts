@@ -48,27 +48,18 @@ type Reported = { -readonly [Field in keyof ServiceCall]: ServiceCall[Field] };
 /** Reads the text of the body of a success. @throws InvalidResponseError */
 export type Read<T = unknown> = (text: string) => T;
 
-/** How a call ends, for its callers and in its report. */
-export interface Ending {
-  /** The value, or the error. */
+/** How a call ends, for its callers and in its report: `label` is the HTTP status or the kind of failure. */
+interface Ending {
   readonly result: unknown;
-  /** The HTTP status, or the kind of failure. */
   readonly label: number | string;
-  /** The complete response, if there is one. */
   readonly response?: Responded;
-  /** Whether the service has accepted the key; undefined if that is not known. */
+  /** Undefined if it is not known. */
   readonly isKeyAccepted?: boolean | undefined;
   /** What became of the call, if its failure is logged. */
   readonly logged?: string | undefined;
 }
 
-/** Reads the outcome of a call with an API key. */
-export function readOutcome(
-  outcome: Outcome,
-  read: Read,
-  request: RestRequest,
-  apiKey: string,
-): Ending {
+function readOutcome(outcome: Outcome, read: Read, request: RestRequest, apiKey: string): Ending {
   const response = isSuccess(outcome) ? outcome.decode() : outcome;
   if (response.why !== undefined) return failed(response);
   if (!isSuccess(response)) return refused(outcome as Received, request, apiKey);

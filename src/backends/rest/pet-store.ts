@@ -19,7 +19,7 @@ import type { NewPet } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
 import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
-import { createLabels } from '../../telemetry/label-values.ts';
+import { createLabels } from '../../telemetry/metrics.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { RestCall } from './call.ts';

@@ -1,10 +1,10 @@
 import { errors } from 'undici';
+import { redactKey } from '../../contract/bearer.ts';
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { decodeContent } from '../../contract/content-coding.ts';
 import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import type { Caller } from '../../contract/pet-store.ts';
-import { redactKey } from '../../contract/redact-key.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';
