@@ -103,7 +103,7 @@ export function createApp(options: AppOptions, resources: AppResources) {
       telemetry,
       streams,
       health,
-      graphql: createGraphqlHandler({ execute, graphiql }),
+      graphql: createGraphqlHandler(execute, graphiql),
       v1: options.createV1?.({ ...options, petStore, demoKey, graphiql: hasGraphiql }),
       mounted: isDraining === undefined,
     }),

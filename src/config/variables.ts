@@ -49,7 +49,7 @@ export const variables = {
   },
   COMPRESSION: {
     ...setting('compression', onOff, 'off'),
-    meaning: 'compress lists and results of queries from 4 KiB with br or gzip',
+    meaning: 'compress texts of 4 KiB and more with br or gzip',
   },
   KEEP_ALIVE_TIMEOUT_MS: {
     ...setting('keepAliveTimeoutMs', wholeNumber(1000, 86_400_000), '75000'),

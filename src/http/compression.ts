@@ -59,7 +59,7 @@ const effort = 2;
 const maxInFlight = 4;
 let inFlight = 0;
 
-/** Compresses a text of 4 KiB, if its client accepts it. Files are compressed already. Never rejects. */
+/** Compresses a text of 4 KiB or more, if its client accepts it; JSON always becomes smaller. Never rejects. */
 export async function compressResponse(
   response: HttpResponse,
   accepted: string | undefined,

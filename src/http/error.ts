@@ -30,11 +30,8 @@ export function badRequest(message: string): HttpError {
 
 /** 500: an unexpected error, which is logged and not shown to the client. */
 export function internalError(): HttpError {
-  return new HttpError(
-    500,
-    'INTERNAL_SERVER_ERROR',
-    'Internal error of the gateway. Include the requestId when you report it.',
-  );
+  const message = 'Internal error of the gateway. Include the requestId when you report it.';
+  return new HttpError(500, 'INTERNAL_SERVER_ERROR', message);
 }
 
 /** 405: the path does not support the method (RFC 9110, section 15.5.6). */

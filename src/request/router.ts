@@ -28,7 +28,7 @@ export interface RouterOptions
   readonly v1: V1Handler | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
-  /** Compress large responses that are marked as compressible. */
+  /** Compress texts of 4 KiB and more. */
   readonly compression: boolean;
   /** Accept only requests with a loopback Host that no proxy forwards. */
   readonly onlyLoopbackHosts: boolean;

@@ -9,13 +9,6 @@ import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
 import { type DeliveredParts, encodeParts } from './parts.ts';
 
-/** Options of `createGraphqlHandler`. */
-export interface GraphqlHandlerOptions {
-  readonly execute: Execute;
-  /** The page for browsers; undefined if it is turned off. */
-  readonly graphiql: GraphiqlPage;
-}
-
 /** Responds to the HTTP requests for GraphQL. */
 export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
 
@@ -23,7 +16,7 @@ export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
  * Creates the handler: exact parameters in, JSON text or parts out. A large body waits for a turn. It
  * rejects with HttpError if a request is refused before execution.
  */
-export function createGraphqlHandler({ execute, graphiql }: GraphqlHandlerOptions): GraphqlHandler {
+export function createGraphqlHandler(execute: Execute, graphiql: GraphiqlPage): GraphqlHandler {
   return async (request) => {
     const { head, scope } = request;
     const { headers, method } = head;

@@ -32,9 +32,6 @@ interface ExecutionContext extends PetStoreContext {
   readonly delivery?: Delivery | undefined;
 }
 
-/** Adds extensions to a result, or to a part of one. */
-type Extend = (result: ExecutionResult) => ExecutionResult;
-
 /** Returns how an operation is reported. */
 function labelOf(
   { operation: type, name }: OperationDefinitionNode,
@@ -91,7 +88,7 @@ export function prepareOperation(
     const { explained } = (args.contextValue as ExecutionContext).petStore;
     const executed = executePlain(args);
     if (deprecations.length === 0 && explained === undefined) return executed;
-    const extend: Extend = (result) => {
+    const extend = (result: ExecutionResult): ExecutionResult => {
       const extensions = { ...result.extensions };
       // Not if nothing was executed, and only in the first part.
       if ('data' in result && deprecations.length > 0) extensions['deprecations'] = deprecations;
@@ -119,7 +116,7 @@ export function prepareOperation(
   };
 }
 
-async function* extendEach(parts: Parts, extend: Extend): Parts {
+async function* extendEach(parts: Parts, extend: (part: object) => object): Parts {
   for await (const part of parts) yield extend(part);
 }
 

@@ -58,9 +58,7 @@ export function postgresDialect(databaseUrl: string, log: Log, server?: ServerOp
   const noLock = async () => {};
   const locks = { acquireMigrationLock: noLock, releaseMigrationLock: noLock };
   const createAdapter = () => Object.assign(new PostgresAdapter(), locks);
-  return Object.assign(new PostgresDialect({ pool: createPool(pool) }), {
-    createAdapter,
-  });
+  return Object.assign(new PostgresDialect({ pool: createPool(pool) }), { createAdapter });
 }
 
 /**

@@ -189,13 +189,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
-    this.#last = latest(this.#last, outcome, this.details.request);
+    this.#last = latest(this.#last, outcome, this.details.request.method);
     this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
   /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
   #finish(settledBy: Outcome): void {
-    const outcome = latest(this.#last, settledBy, this.details.request);
+    const outcome = latest(this.#last, settledBy, this.details.request.method);
     const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;

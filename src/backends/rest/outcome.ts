@@ -125,11 +125,7 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
 }
 
 /** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */
-export function latest<Any extends Outcome>(
-  before: Any | undefined,
-  outcome: Any,
-  { method }: { readonly method: string },
-): Any {
+export function latest<T extends Outcome>(before: T | undefined, outcome: T, method: string): T {
   if (before === undefined || method === 'GET') return outcome;
   return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
 }
