@@ -1,6 +1,6 @@
--- Repeats one request. Arguments: "one" for a single key or "each" for a key per request, the key,
--- the correct response body, and the request in wire format.
-local expected, prefix, suffix
+-- Repeats one request. Arguments: the number of keys that take turns, the key without its number, the
+-- correct response body, and the request in wire format.
+local keys, expected, prefix, suffix
 local count = 0
 wrong = 0
 
@@ -11,14 +11,11 @@ end
 function init(args)
   local key, text = args[2], args[4]
   local at = select(2, text:find(key, 1, true))
-  expected, prefix, suffix = args[3], text:sub(1, at), text:sub(at + 1)
-  if args[1] == 'one' then
-    request = function() return text end
-  end
+  keys, expected, prefix, suffix = tonumber(args[1]), args[3], text:sub(1, at), text:sub(at + 1)
 end
 
 function request()
-  count = count + 1
+  count = count % keys + 1
   return prefix .. count .. suffix
 end
 

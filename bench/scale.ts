@@ -65,8 +65,8 @@ async function run(seconds: number): Promise<void> {
     const rows: string[][] = [];
     for (const connections of connectionCounts) {
       progress(`${name}: ${connections} connections`);
-      await load(target, 'each', warmUpSeconds, connections);
-      const result = await load(target, 'each', seconds, connections);
+      await load(target, defaultWorkload.keys, warmUpSeconds, connections);
+      const result = await load(target, defaultWorkload.keys, seconds, connections);
       const rate = Math.round(result.requests / result.seconds).toLocaleString('en');
       const latency = [result.p50Ms.toFixed(1), result.p99Ms.toFixed(1)];
       rows.push([name, String(connections), rate, ...latency]);
@@ -92,13 +92,13 @@ async function run(seconds: number): Promise<void> {
   const where = isShared
     ? `The servers, the REST service and the load share ${coreCount} cores.`
     : `The servers run on cores ${serverCores}, the REST service and the load on ${loadCores}.`;
-  process.stdout.write(`${defaultWorkload.title}, a key per request. ${where}\n\n`);
+  process.stdout.write(`${defaultWorkload.title}, a thousand keys. ${where}\n\n`);
   const header = ['', 'connections', 'requests/s', 'p50 ms', 'p99 ms'];
   process.stdout.write(`${layOut(header, rows)}\n`);
 
   progress(`${idleConnections} idle connections`);
   await using server = await startServer(withEnv({}), [defaultWorkload], fixtures);
-  await load(targetOf(server), 'each', warmUpSeconds);
+  await load(targetOf(server), defaultWorkload.keys, warmUpSeconds);
   const kilobytes = await measureIdleConnections(server);
   process.stdout.write(
     `An idle connection uses ${kilobytes.toFixed(1)} kB of memory (measured with ${idleConnections} connections).\n`,
