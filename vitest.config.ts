@@ -13,7 +13,6 @@ const memory = [
   'test/backends/rest/bodies.test.ts',
   'test/http/static-file.test.ts',
   'test/yoga/document-cache.test.ts',
-  'test/yoga/own-server.test.ts',
 ];
 
 const folders = Object.keys(parts).map((name) => `test/${name}/**`);

@@ -116,6 +116,19 @@ describe('a plugin of the host', () => {
     }
   });
 
+  it.each([undefined, headers.authorization])('sees one document, which is parsed and validated once, with the key %s', async (authorization) => {
+    const documents = new Set<unknown>();
+    const plugin: OperationPlugin = { onParse: () => (parsed) => void documents.add(parsed.result) };
+    await using opened = await open({ plugins: [plugin] });
+    const body = JSON.stringify({ query: '{ __typename }' });
+    const sent = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+    for (let times = 1; times <= 3; times++) {
+      const { text } = await opened.ask({ method: 'POST', body, headers: sent });
+      expect(text).toBe('{"data":{"__typename":"Query"}}');
+    }
+    expect(documents.size).toBe(1);
+  });
+
   it('sees errors before they are typed, and may end an operation itself', async () => {
     const causes: unknown[] = [];
     await using opened = await open({
