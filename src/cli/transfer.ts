@@ -16,8 +16,8 @@ export async function importFrom(
   const file = path === '-' ? undefined : await stat(path);
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
   const source: Readable & { bytesRead?: number } = file ? createReadStream(path) : process.stdin;
-  using _ = showProgress(() => source.bytesRead ?? 0, file?.size);
-  const records = await administration.importLines(kind, linesOf(source));
+  const work = administration.importLines(kind, linesOf(source));
+  const records = await showProgress(work, () => source.bytesRead ?? 0, file?.size);
   const noun = records === 1 ? kind.slice(0, -1) : kind;
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
@@ -28,7 +28,6 @@ export async function exportTo(
   kind: 'pets' | 'orders',
 ): Promise<undefined> {
   let bytes = 0;
-  using _ = showProgress(() => bytes);
   async function* counted(lines: AsyncIterable<string>) {
     for await (const line of lines) {
       bytes += line.length;
@@ -36,7 +35,8 @@ export async function exportTo(
     }
   }
   const lines = administration.exportLines(kind);
-  await pipeline(lines, counted, process.stdout, { end: false });
+  const work = pipeline(lines, counted, process.stdout, { end: false });
+  await showProgress(work, () => bytes);
 }
 
 /** Backs up the SQLite database, without migrating it: one backs up before an upgrade. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { showProgress } from '../../src/cli/progress.ts';
 
@@ -11,28 +12,34 @@ describe('the progress of long work', () => {
   it('is one line of a terminal, which is cleared in the end', async () => {
     process.stderr.isTTY = true;
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const { promise, resolve } = Promise.withResolvers<string>();
     let bytes = 0;
-    {
-      using _ = showProgress(() => {
-        bytes += 1_234_567_890;
-        return bytes;
-      }, 3_000_000_000);
-      await vi.waitFor(() => expect(written.mock.calls.length).toBeGreaterThan(1));
-    }
-    expect(written.mock.calls[0]).toEqual(['\r1,235 of 3,000 MB']);
-    expect(written.mock.calls.at(-1)).toEqual(['\r\x1b[K']);
+    const done = () => {
+      bytes += 1_234_567_890;
+      if (bytes > 2e9) resolve('ended');
+      return bytes;
+    };
+    expect(await showProgress(promise, done, 3_000_000_000)).toBe('ended');
+    expect(written.mock.calls).toEqual([
+      ['\r1,235 of 3,000 MB'],
+      ['\r2,469 of 3,000 MB'],
+      ['\r\x1b[K'],
+    ]);
   });
 
   it('has no total if that is not known, and is not shown elsewhere', async () => {
     process.stderr.isTTY = true;
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    {
-      using _ = showProgress(() => 0);
-      await vi.waitFor(() => expect(written).toHaveBeenCalledWith('\r0 MB'));
-    }
+    const { promise, reject } = Promise.withResolvers<void>();
+    const shown = showProgress(promise, () => {
+      reject(new Error('full'));
+      return 0;
+    });
+    await expect(shown).rejects.toThrow('full');
+    expect(written.mock.calls).toEqual([['\r0 MB'], ['\r\x1b[K']]);
     process.stderr.isTTY = false;
     written.mockClear();
-    showProgress(() => 0)[Symbol.dispose]();
+    await showProgress(wait(0), () => 0);
     expect(written).not.toHaveBeenCalled();
   });
 });

@@ -116,9 +116,14 @@ describe('a plugin of the host', () => {
     }
   });
 
-  it.each([undefined, headers.authorization])('sees one document, which is parsed and validated once, with the key %s', async (authorization) => {
+  it.each([
+    undefined,
+    headers.authorization,
+  ])('sees one document, which is parsed and validated once, with the key %s', async (authorization) => {
     const documents = new Set<unknown>();
-    const plugin: OperationPlugin = { onParse: () => (parsed) => void documents.add(parsed.result) };
+    const plugin: OperationPlugin = {
+      onParse: () => (parsed) => void documents.add(parsed.result),
+    };
     await using opened = await open({ plugins: [plugin] });
     const body = JSON.stringify({ query: '{ __typename }' });
     const sent = { 'content-type': 'application/json', ...(authorization && { authorization }) };

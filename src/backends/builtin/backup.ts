@@ -6,13 +6,13 @@ import { copySqlite } from './sqlite.ts';
 
 /**
  * Copies an SQLite database to a new file, which appears once the copy is checked and on disk, and returns
- * its size in bytes. `watch` gets its present size, and that of the database.
+ * its size in bytes. `watch` gets the work, its present size, and that of the database.
  * @throws if the file exists, or the database is not a file; for PostgreSQL, with the command to run
  */
 export async function backUp(
   databaseUrl: string,
   file: string,
-  watch?: (bytes: () => number, total: number) => Disposable,
+  watch = (work: Promise<void>, _bytes: () => number, _total: number) => work,
 ): Promise<number> {
   if (engineOf(databaseUrl) === 'postgres') {
     const target = `'${file.replaceAll("'", "'\\''")}'`;
@@ -32,8 +32,7 @@ export async function backUp(
     throw Object.assign(error, { path: file });
   });
   try {
-    using _ = watch?.(() => fstatSync(copy.fd).size, size);
-    await copySqlite(database, partial);
+    await watch(copySqlite(database, partial), () => fstatSync(copy.fd).size, size);
     await copy.sync();
     // Fails if the file exists by now; renaming would replace it.
     await (await open(file, 'wx')).close();
