@@ -64,7 +64,8 @@ describe('GraphiQL', () => {
         const write = ' The mutation may have been carried out.';
         const stopped = `Stopped.${how === 'is stopped' ? write : ''}`;
         await outcome(page).getByText(stopped, { exact: true }).waitFor();
-        expect(await result.innerText()).not.toContain('Biscuit');
+        // GraphiQL shows the editors of a tab some time after its outcome.
+        await vi.waitFor(async () => expect(await result.innerText()).not.toContain('Biscuit'));
       },
     );
   }
