@@ -1,17 +1,11 @@
 import type { Config } from '../config/config.ts';
 import { isLoopback, isSocket } from '../config/kinds.ts';
+import type { Supervisor } from '../workers/primary.ts';
 import { commandLine } from './command-line.ts';
-
-/** What the startup message shows of a running gateway. */
-interface Running {
-  readonly url: string;
-  readonly adminUrl: string | undefined;
-  checkReady(): Promise<void>;
-}
 
 /** Formats the startup message: the backend, why it is not reachable, the URLs and the API key. */
 export async function banner(
-  { url, adminUrl, checkReady }: Running,
+  { url, adminUrl, checkReady }: Pick<Supervisor, 'url' | 'adminUrl' | 'checkReady'>,
   { host, backend, graphiql, persistedDocuments, workers }: Config,
 ): Promise<string> {
   // A browser cannot open a Unix domain socket.

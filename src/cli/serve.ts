@@ -65,7 +65,9 @@ export async function runServe(
   // The primary serves the admin port of all.
   const adminPort = worker ? undefined : config.adminPort;
   const starting = supervisor?.start() ?? serve({ ...config, adminPort }, telemetry);
-  reloadOnHangup(env, log, createReload(env, starting, log, metrics), stop.resolve);
+  // The primary ends when its terminal is closed, and then its workers.
+  const onClosed = worker ? () => {} : stop.resolve;
+  reloadOnHangup(env, log, createReload(env, starting, log, metrics), onClosed);
   const service = await Promise.race([starting, stop.promise]);
   const running = service ?? supervisor;
   // Nothing is in flight before it listens. One of several workers may listen already.

@@ -17,7 +17,7 @@ export async function importFrom(
   if (file?.isDirectory()) throw new Error(`${path}: expected a file, received a directory.`);
   const source: Readable & { bytesRead?: number } = file ? createReadStream(path) : process.stdin;
   const work = administration.importLines(kind, linesOf(source));
-  const records = await showProgress(work, () => source.bytesRead ?? 0, file?.size);
+  const records = await showProgress(work, () => source.bytesRead ?? 0, file?.size || undefined);
   const noun = records === 1 ? kind.slice(0, -1) : kind;
   return { text: `Imported ${records} ${noun}.\n`, json: { kind, imported: records } };
 }
@@ -30,13 +30,13 @@ export async function exportTo(
   let bytes = 0;
   async function* counted(lines: AsyncIterable<string>) {
     for await (const line of lines) {
-      bytes += line.length;
+      bytes += Buffer.byteLength(line);
       yield line;
     }
   }
   const lines = administration.exportLines(kind);
   const work = pipeline(lines, counted, process.stdout, { end: false });
-  await showProgress(work, () => bytes);
+  await (process.stdout.isTTY ? work : showProgress(work, () => bytes));
 }
 
 /** Backs up the SQLite database, without migrating it: one backs up before an upgrade. */

@@ -129,15 +129,11 @@ export function wholeNumber(minimum: number, maximum: number) {
 }
 
 /** Whether a host is a Unix domain socket. */
-export function isSocket(host: string): boolean {
-  return host.startsWith('unix:');
-}
+export const isSocket = (host: string) => host.startsWith('unix:');
 
 /** Whether only this machine can connect to a host. */
 export function isLoopback(host: string): boolean {
-  return (
-    isSocket(host) || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-  );
+  return isSocket(host) || /^(?:localhost|::1|127(?:\.\d{1,3}){3})$/.test(host);
 }
 
 /**

@@ -87,10 +87,7 @@ export function readClientHeaders(headers: RequestHeaders): ClientName | undefin
 
 /** Reads a name, also from `extensions.clientLibrary`, if it is short and plain text such as `My App (iOS)`. */
 export function readClientName(value: unknown): ClientName | undefined {
-  const { name, version } = Object(value) as {
-    readonly name?: unknown;
-    readonly version?: unknown;
-  };
+  const { name, version } = Object(value) as Partial<Record<'name' | 'version', unknown>>;
   const isPlain = (text: unknown): text is string =>
     typeof text === 'string' && /^[\w @.,:/()+-]{1,64}$/.test(text);
   return isPlain(name) ? { name, version: isPlain(version) ? version : undefined } : undefined;

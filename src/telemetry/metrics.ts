@@ -103,9 +103,7 @@ export class Metrics {
     'min',
   );
   readonly connections = this.#gauge('petstore_connections', 'Open public connections.');
-  readonly #limitsUsed = this.#gauge('petstore_limit_used', 'How much of each limit is used.', [
-    'limit',
-  ]);
+  readonly #limitsUsed = this.#gauge('petstore_limit_used', 'Use of each limit.', ['limit']);
   readonly retries = this.#counter(
     'petstore_rest_retries',
     'Calls that were retried, by the outcome of the attempt before.',

@@ -9,8 +9,8 @@ import { createEnvironment } from '../request/scope.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { shareMetrics, type WorkerMessage } from './worker.ts';
 
-/** In milliseconds. The pause before a start doubles with each one that failed; `reply` outlasts a probe. */
-const times = { pause: 100, maxPause: 5000, reply: 3000, exit: 1000 };
+/** In milliseconds. The pause before a start doubles with each one that failed. */
+const times = { pause: 100, maxPause: 5000, reply: 1500, exit: 1000 };
 
 /** The primary ends after these failed starts in a row if no worker serves, and kills a worker this silent. */
 const limits = { failedStarts: 5, silentSeconds: 12 };
@@ -31,6 +31,7 @@ export class Supervisor {
   readonly #serving = new Set<Worker>();
   #admin: Listener | undefined;
   #failedStarts = 0;
+  #reloadedAt = 0;
   #isStopping = false;
 
   constructor(options: Options, telemetry: Telemetry) {
@@ -60,6 +61,7 @@ export class Supervisor {
     while (!this.#isStopping) {
       const worker = cluster.fork();
       const { pid } = worker.process;
+      const forkedAt = performance.now();
       this.#workers.add(worker);
       let silentSeconds = 0;
       const watch = setInterval(() => {
@@ -75,12 +77,14 @@ export class Supervisor {
         this.url = url;
         this.#failedStarts = 0;
         this.#serving.add(worker);
+        if (this.#reloadedAt > forkedAt) worker.process.kill('SIGHUP');
         onStarted();
       });
-      const [code, signal] = await once(worker, 'exit').catch((error) =>
+      const [code, signal] = await new Promise<unknown[]>((resolve) => {
+        worker.once('exit', (...how) => resolve(how));
         // The fork failed, as while the program is replaced, or a message to one that is ending.
-        worker.isDead() ? [error.code] : once(worker, 'exit'),
-      );
+        worker.on('error', (error) => worker.isDead() && resolve([Object(error).code]));
+      });
       clearInterval(watch);
       this.#workers.delete(worker);
       if (!this.#serving.delete(worker)) this.#failedStarts++;
@@ -99,18 +103,25 @@ export class Supervisor {
 
   /** Resolves if any worker is ready. @throws the reason of the last worker to respond if none is. */
   readonly checkReady = async (): Promise<void> => {
-    const messages = on(cluster, 'message', { signal: AbortSignal.timeout(times.reply) });
+    if (this.#serving.size === 0) throw new Error('No worker is serving.');
+    const signal = AbortSignal.timeout(times.reply);
     for (const worker of this.#serving) send(worker, 'isReady');
     const unready = new Set<Worker>();
-    for await (const [worker, { problem }] of messages) {
-      if (problem === '') return;
-      if (problem && unready.add(worker).size >= this.#serving.size) throw new Error(problem);
-    }
+    let reason = 'No worker responds.';
+    try {
+      for await (const [worker, { problem }] of on(cluster, 'message', { signal })) {
+        if (problem === '') return;
+        if (problem) reason = problem;
+        if (problem && unready.add(worker).size >= this.#serving.size) break;
+      }
+    } catch {}
+    throw new Error(reason);
   };
 
-  /** Lets each worker read the configuration again, which it logs. */
+  /** Lets each worker read the configuration again, which it logs: one that is starting, when it serves. */
   async reload(): Promise<void> {
-    for (const worker of this.#workers) worker.process.kill('SIGHUP');
+    this.#reloadedAt = performance.now();
+    for (const worker of this.#serving) worker.process.kill('SIGHUP');
   }
 
   /** Lets all workers finish their requests, also those that are starting; `force` ends the wait. */

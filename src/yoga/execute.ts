@@ -74,7 +74,7 @@ export function createExecute(options: ExecuteOptions) {
       if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       context.operation = operation;
       context.delivery = operation.isDeferred ? delivery : undefined;
-      calls.isAlone = operation.calls === 1;
+      calls.isAlone = operation.calls === 1 && schema === ownSchema;
       if (rateLimit) await rateLimit.take(scope.key, operation.calls);
       if (operation.needsKey) await acceptKey(calls);
       const built = pipeline.contextFactory();

@@ -46,7 +46,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
     if (caller.signal) scope.follow({ signal: caller.signal });
     try {
       admission.admit(scope);
-      Object.assign(headers, pick(options.forwardHeaders ?? [], caller.headers ?? {}));
+      Object.assign(headers, { ...pick(options.forwardHeaders, caller.headers), ...headers });
       applyHeaders(scope, head, options);
       const params = { query: textOf(document), variables: refuseRounded(variables ?? {}) };
       const result = await execute(request, params);
@@ -65,7 +65,7 @@ export function createLocalExecute(options: LocalExecuteOptions): LocalExecute {
 }
 
 /** Returns the headers of these names, in lower case, without those that have no value. */
-function pick(names: readonly string[], headers: NonNullable<LocalCaller['headers']>) {
+function pick(names: readonly string[] = [], headers: LocalCaller['headers'] = {}) {
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   return Object.fromEntries(
     entries

@@ -163,7 +163,15 @@ describe('a gateway with two workers', () => {
     await expect(countOf(started)).resolves.toBe(20);
     for (const [index, pid] of first.entries()) {
       process.kill(pid, 'SIGKILL');
+      await vi.waitFor(() => {
+        expect(workersOf(started)).toHaveLength(2);
+        expect(workersOf(started)).not.toContain(pid);
+      }, withTimeout);
+      // The one that is starting reads the configuration again when it serves.
+      process.kill(started.pid, 'SIGHUP');
       await vi.waitFor(() => expect(serving()).toBe(3 + index), withTimeout);
+      const reloaded = () => started.output.stderr.match(/"configuration reloaded"/g)?.length;
+      await vi.waitFor(() => expect(reloaded()).toBe(3 * (index + 1)), withTimeout);
     }
     // Both initial workers are gone, so their replacements respond.
     expect(first.filter(isAlive)).toEqual([]);

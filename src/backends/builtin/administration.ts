@@ -42,7 +42,7 @@ async function* exportLines(database: Database, kind: RecordKind): AsyncGenerato
   while (page.length > 0) {
     for (const row of page) yield `${toLine(row)}\n`;
     const { id } = page.at(-1) as (typeof page)[number];
-    // SQLite and a file as output are synchronous: signals and the progress would wait for the end.
+    // Signals and the progress would wait for the end of SQLite and a file, which are synchronous.
     await turn();
     const next = first.where('id', '>', id);
     page = page.length < pageSize ? [] : await whenFree(() => next.execute());

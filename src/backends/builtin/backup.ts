@@ -39,7 +39,7 @@ export async function backUp(
     await rename(partial, file);
     return (await copy.stat()).size;
   } catch (cause) {
-    await rm(partial, { force: true });
+    for (const end of ['', '-shm', '-wal']) await rm(partial + end, { force: true });
     throw new Error(`${file}: the backup failed: ${(cause as Error).message}`, { cause });
   } finally {
     await copy.close();

@@ -10,7 +10,10 @@ const batchSize = 1000;
 /** Lines that one statement moves from the staging table, which takes a few hundredths of a second. */
 const linesAtOnce = 10_000;
 
-/** A row of the temporary table that holds the lines of an import; the next import or the end drops it. */
+/** Attempts to move the lines; one fails if an id is taken after the check, or the sequence is behind. */
+const maxTries = 10;
+
+/** A row of the temporary table that holds the lines; the commit drops it, on SQLite the next import or the end. */
 type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
   line: number;
   id: bigint | null;
@@ -39,17 +42,17 @@ export async function importLines(
     const session = connection.withTables<{ staged: Staged }>();
     await createStaged(session, isPostgres);
     const staged = await stage(session, kind, lines);
-    // If another session takes an id after the check, the next one names it, or the sequence has moved on.
-    for (;;) {
+    for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
       if (isPostgres && staged.withIds) await raiseIdentity(session, kind);
       if (await move(session, kind, staged, isPostgres)) return staged.records;
     }
+    throw new Error(`Ids of this import were taken in ${maxTries} attempts. Nothing was imported.`);
   });
 }
 
 async function createStaged(session: Session, isPostgres: boolean): Promise<void> {
-  await sql`drop table if exists staged`.execute(session);
+  if (!isPostgres) await sql`drop table if exists temp.staged`.execute(session);
   const columns = petColumns.map(({ column, type }) => `${column} ${type}`);
   const all = ['line bigint primary key', 'id bigint unique', 'document text', ...columns];
   const end = isPostgres ? ' on commit drop' : '';
@@ -145,8 +148,8 @@ async function move(
 }
 
 /**
- * Raises PostgreSQL's sequence above the ids of the import. This happens before the transaction,
- * because a gateway that was assigned one of these ids would wait for the transaction to end.
+ * Raises PostgreSQL's sequence, which is part of no transaction, above the ids of the import before they
+ * are used: a gateway that was assigned one of them would wait for the transaction to end.
  */
 async function raiseIdentity(session: Session, kind: RecordKind): Promise<void> {
   // The sequence never goes back, because other sessions hold blocks of ids below its value.
