@@ -126,7 +126,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     // As docs/built-in-backend.md has it for the role, but shorter than the input pauses.
     await query(
       own,
-      `alter database "${new URL(own).pathname.slice(1)}" set idle_in_transaction_session_timeout = '100ms'`,
+      `alter database "${new URL(own).pathname.slice(1)}" set idle_in_transaction_session_timeout = '1s'`,
     );
     await using proxy = await startPgBouncer(own, poolMode);
     const url = proxy.behind(own);
@@ -146,7 +146,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
         // Another transaction, and a pause, before each statement of the import.
         if (line % 1000 === 999) {
           await store.createPet(callWith(key), rex);
-          await query(own, 'select pg_sleep(0.3)');
+          await query(own, 'select pg_sleep(1.2)');
         }
         yield Buffer.from(`{"id":${5000 + line},"name":"a","categoryId":1}`);
       }
