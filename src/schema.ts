@@ -4,15 +4,13 @@ import { openPetStore } from './backends/open.ts';
 import { type Config, warnOfUnknown } from './config/config.ts';
 import type { PetStoreContext } from './graphql/context.ts';
 import { createSchema, type ExtendSchema } from './graphql/schema.ts';
-import { HttpError } from './http/error.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
 import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
 import type { OperationPlugin } from './yoga/operation-context.ts';
-import { createBoundedParse, type OperationLimits } from './yoga/operation-limits.ts';
-import { toGraphQLError, usePetStoreCalls } from './yoga/use-pet-store.ts';
+import { usePetStoreCalls } from './yoga/use-pet-store.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
 export { ErrorResponse } from './contract/error.ts';
@@ -26,7 +24,7 @@ export interface HostOptions {
   /** Adds fields and types to the schema. */
   readonly extend?: ExtendSchema;
   /** Plugins of Envelop and Yoga: their hooks on documents, context, execution and results run. */
-  readonly plugins?: readonly (OperationPlugin | object)[];
+  readonly plugins?: readonly (OperationPlugin | object | false | null | undefined)[];
   /** By default, log lines go to stderr. */
   readonly log?: Log;
 }
@@ -44,22 +42,13 @@ export function createGateway(
   return openMounted(config, { plugins, schema: createSchema(extend) }, log);
 }
 
-/** Options of `usePetStore`. */
-export interface PetStorePluginOptions {
-  /** Refuse documents beyond the limits of operations in the configuration. */
-  readonly limits?: boolean;
-}
-
 /**
  * Opens the backend, and returns the plugin for a Yoga server of your own with the types of
  * `addPetStore`: it sets `context.petStore`, types the errors of its calls, and closes the backend with
  * the server (`yoga.dispose()`).
  * @throws if the backend can't be opened.
  */
-export async function usePetStore(
-  config: Config,
-  { limits = false }: PetStorePluginOptions = {},
-): Promise<Plugin<PetStoreContext>> {
+export async function usePetStore(config: Config): Promise<Plugin<PetStoreContext>> {
   const log = createLog(config.logLevel, process.stderr);
   warnOfUnknown(config, log);
   const tracing = await openTracing(config.tracesUrl, log, config);
@@ -68,24 +57,8 @@ export async function usePetStore(
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   return {
     ...usePetStoreCalls(petStore, environment, config),
-    onPluginInit({ addPlugin }) {
-      if (limits) addPlugin(useLimits(config.operationLimits));
-    },
     async onDispose() {
       await Promise.all([petStore, tracing].map((one) => one[Symbol.asyncDispose]()));
-    },
-  };
-}
-
-/** Yoga would mask the error of the gateway's own plugin. */
-function useLimits(limits: OperationLimits): Plugin<PetStoreContext> {
-  const parse = createBoundedParse(limits);
-  return {
-    onParse({ setParseFn }) {
-      setParseFn(parse);
-      return ({ result, replaceParseResult }) => {
-        if (result instanceof HttpError) replaceParseResult(toGraphQLError(result));
-      };
     },
   };
 }

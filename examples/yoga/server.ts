@@ -7,7 +7,7 @@ import { schema } from './schema.ts';
 export async function openServer(env: Readonly<Record<string, string | undefined>>) {
   const yoga = createYoga({
     schema,
-    plugins: [await usePetStore(loadConfig(env), { limits: true })],
+    plugins: [await usePetStore(loadConfig(env))],
     // By default, every origin may call, with credentials.
     cors: false,
     // By default, any page may submit a mutation as a form.

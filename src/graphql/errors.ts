@@ -6,7 +6,7 @@ import {
   type WriteOutcome,
   withOutcome,
 } from '../contract/error.ts';
-import type { InputIssue } from './invalid-input.ts';
+import { type InputIssue, InvalidValuesError } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
 
 /** The part of an error that is shown to clients. All other errors are masked. */
@@ -49,22 +49,21 @@ function writeOutcomeOf(error: GraphQLError, path: readonly unknown[], code: str
   if (path.length > 1) return 'DONE';
   const cause = rootCause(error);
   if (cause instanceof PetStoreError) return cause.writeOutcome;
-  // An argument, which is refused before the resolver is called. Conditions were checked before.
-  return code === 'BAD_USER_INPUT' ? 'NOT_DONE' : 'UNKNOWN';
+  // An argument, which is refused before the resolver is called: the code is not a resolver's own.
+  const isArgument = code === 'BAD_USER_INPUT' && error.extensions['code'] === undefined;
+  return isArgument ? 'NOT_DONE' : 'UNKNOWN';
 }
-
-type KnownExtensions = Readonly<{ http?: unknown; code?: string; issues?: readonly InputIssue[] }>;
 
 function describe(error: GraphQLError): Description | undefined {
   const cause = rootCause(error);
   if (!(cause instanceof GraphQLError)) return describeContractError(cause);
-  // Errors of the request: syntax, validation, variables. Field errors have a path; graphql-js
-  // raises such errors itself only if a resolver violates the schema or a variable is null.
   const [node] = error.nodes ?? [];
-  // A resolver may throw a GraphQLError with a code, which is shown with its extensions.
-  const { http, code, issues: found, ...details } = error.extensions as KnownExtensions;
+  // A plugin or a resolver may throw a GraphQLError, which is shown with its extensions.
+  const { http, code, ...details } = error.extensions as { http?: unknown; code?: string };
+  const found = cause instanceof InvalidValuesError ? cause.issues : undefined;
   const isOfValue = code === undefined && node !== undefined && isValueNode(node);
-  if (error.path !== undefined && !isOfValue && code === undefined && !found) return undefined;
+  // Errors of the request have no path: syntax, validation, variables.
+  const isOfInput = error.path === undefined || isOfValue || found !== undefined;
   const message = shorten(error.message);
   const issues =
     isOfValue && node.kind === Kind.VARIABLE
@@ -75,7 +74,11 @@ function describe(error: GraphQLError): Description | undefined {
         }));
   return {
     message,
-    extensions: { ...details, code: code ?? 'BAD_USER_INPUT', ...(issues && { issues }) },
+    extensions: {
+      ...details,
+      code: code ?? (isOfInput ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR'),
+      ...(issues && { issues }),
+    },
   };
 }
 
@@ -124,9 +127,17 @@ function mask(error: GraphQLError, request: FailedRequest): Description {
   return { message, extensions: { code } };
 }
 
-/** Whether an error is of a call, or of an argument that a resolver of the pet store has refused. */
-export function isOfPetStore(error: GraphQLError): boolean {
-  return rootCause(error) instanceof PetStoreError || 'issues' in error.extensions;
+/**
+ * Types an error of a call, or of an argument that a resolver of the pet store has refused. It has no
+ * `originalError` then, so that others do not mask it. Returns any other error as it is.
+ */
+export function typeOwnError(error: GraphQLError, request: FailedRequest): GraphQLError {
+  const cause = rootCause(error);
+  if (!(cause instanceof PetStoreError || cause instanceof InvalidValuesError)) return error;
+  const { source, positions, path } = error;
+  const { message, extensions } = typedError(error, request);
+  // Without its nodes, from which it would be typed once more.
+  return new GraphQLError(message, { source, positions, path, extensions });
 }
 
 function rootCause(error: unknown): unknown {

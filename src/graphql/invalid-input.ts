@@ -24,6 +24,11 @@ export interface InputIssue {
   readonly message: string;
 }
 
+/** Values of arguments or variables that the gateway refuses, with all of their problems. */
+export class InvalidValuesError extends GraphQLError {
+  issues: readonly InputIssue[] = [];
+}
+
 /** The arguments and input fields for which a variable is used. */
 type Uses = readonly (string | undefined)[];
 
@@ -152,5 +157,5 @@ function invalidInput(all: readonly InputIssue[], variables?: readonly VariableD
   const lines = issues.map(({ path, message }) => {
     return `${variables ? '$' : ''}${path.join('.')}: ${message.replace(/^(?:Expected|Unknown)/, (word) => word.toLowerCase())}`;
   });
-  return new GraphQLError(lines.join('\n'), { nodes: variables, extensions: { issues } });
+  return Object.assign(new InvalidValuesError(lines.join('\n'), { nodes: variables }), { issues });
 }

@@ -13,7 +13,7 @@ export function addOrders(builder: PetStoreBuilder): void {
       nullable: true,
       description:
         'The orders of the store, returned unchanged because their shape is not published.',
-      resolve: (_root, _args, { petStore }, { path }) => petStore.listOrders(path.key),
+      resolve: (_root, _args, { petStore }, { path }) => petStore.listOrdersAsText(path.key),
     }),
   );
 }

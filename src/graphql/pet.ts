@@ -84,7 +84,7 @@ export function addPets(builder: PetStoreBuilder) {
         if (!isPageSize(size)) throw invalidArguments({ limit: size });
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
-        return petStore.listPets({ limit: sent, status: status ?? undefined }, path.key);
+        return petStore.listPetsAsText({ limit: sent, status: status ?? undefined }, path.key);
       },
     }),
   );

@@ -9,9 +9,9 @@ export type PathParameters = Readonly<
 
 /**
  * Calls other paths of the REST service, with the caller's credential and everything that applies to
- * the calls of the pet store. The methods resolve to the parsed body, in which an integer beyond 2^53
- * is a bigint. They reject with the errors of `PetStore`, or with InvalidInputError if the path is not
- * below the base URL.
+ * the calls of the pet store. The methods resolve to the parsed body, with numbers that a double cannot
+ * represent as strings. They reject with the errors of `PetStore`, or with InvalidInputError if the path
+ * is not below the base URL.
  */
 export class RestCalls {
   readonly #send: (request: RestRequest) => Promise<JsonText>;
@@ -24,13 +24,13 @@ export class RestCalls {
   /** Equal reads of a request are one call: `get('/categories/{id}', { id: categoryId })`. */
   async get(path: string, parameters?: PathParameters): Promise<unknown> {
     // Parsed for each caller, because equal reads share the text.
-    return parseJson((await this.#send(toRequest('GET', path, parameters))).text);
+    return parseJson((await this.#send(toRequest('GET', path, parameters))).text, String);
   }
 
   /** Sends a body as JSON; a bigint keeps all digits. */
   async post(path: string, body: unknown, parameters?: PathParameters): Promise<unknown> {
     const request = { ...toRequest('POST', path, parameters), body: stringifyJson(body) };
-    return parseJson((await this.#send(request)).text);
+    return parseJson((await this.#send(request)).text, String);
   }
 }
 

@@ -66,7 +66,7 @@ export class Scope implements Caller {
   readonly #held: Held[] = [];
   readonly #amounts: number[] = [];
   #workGoingOn = 0;
-  #isEnded = false;
+  #isEnded = true;
 
   constructor(
     { keys, telemetry: { tracing } }: Pick<RequestEnvironment, 'keys' | 'telemetry'>,
@@ -74,12 +74,21 @@ export class Scope implements Caller {
   ) {
     const { authorization, traceparent, 'x-request-id': requestId } = head.headers;
     this.key = keys.find(authorization);
-    this.key.requests++;
     this.authorization = authorization;
     const isValid = requestId !== undefined && /^[\w.:-]{1,64}$/.test(requestId);
     this.requestId = isValid ? requestId : randomUUID();
     const isTraced = tracing.isRecording || traceparent !== undefined;
     this.trace = isTraced ? tracing.startRequest(head) : undefined;
+    this.begin();
+  }
+
+  /** Begins it, or begins it again after `end`, in between which it makes calls but holds nothing. */
+  begin(): void {
+    if (!this.#isEnded) return;
+    this.#isEnded = false;
+    this.key.requests++;
+    if (this.deadlineAt < Number.POSITIVE_INFINITY)
+      this.setDeadline(this.deadlineAt - this.startedAt);
   }
 
   hold(limit: Held, amount: number): void {

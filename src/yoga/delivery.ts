@@ -16,10 +16,9 @@ export interface Delivery {
   /** The status of an error; undefined for its own. */
   readonly errorStatus?: 200;
   /** Formats the JSON of one part, or of a whole result as the only one. */
-  readonly frame: (
-    json: string,
-    position: { readonly isFirst: boolean; readonly isLast: boolean },
-  ) => string;
+  readonly frame: (json: string, isFirst: boolean) => string;
+  /** What follows the last part. */
+  readonly end: string;
 }
 
 /** How the results of a request are delivered. */
@@ -66,34 +65,34 @@ function deliveryOf({ type, params }: MediaRange): Delivery | undefined {
   const format = deliveryFormats.find((name) => name.toLowerCase() === asked);
   if (format === undefined) return undefined;
   if (isMultipart) {
-    return { format, contentType: `${type}; boundary="-"; ${format}`, frame: frameMultipart };
+    const contentType = `${type}; boundary="-"; ${format}`;
+    return { format, contentType, frame: frameMultipart, end: '--\r\n' };
   }
   // Its clients read no body of another status, and graphql-sse sends the request again.
   const contentType = `${type}; charset=utf-8`;
-  return { format, contentType, errorStatus: 200, frame: frameEvent };
+  const end = 'event: complete\ndata:\n\n';
+  return { format, contentType, errorStatus: 200, frame: frameEvent, end };
 }
 
 /**
  * Formats a part whose closing boundary follows immediately, because clients process a part when
  * they receive the boundary (RFC 2046, section 5.1.1).
  */
-const frameMultipart: Delivery['frame'] = (json, { isFirst, isLast }) => {
+const frameMultipart: Delivery['frame'] = (json, isFirst) => {
   const head = '\r\nContent-Type: application/json; charset=utf-8\r\n\r\n';
-  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---${isLast ? '--\r\n' : ''}`;
+  return `${isFirst ? '\r\n---' : ''}${head}${json}\r\n---`;
 };
 
 /** Formats a part as an event in the distinct connections mode of GraphQL over SSE. */
-const frameEvent: Delivery['frame'] = (json, { isLast }) => {
+const frameEvent: Delivery['frame'] = (json) =>
   // A line break would end the data. Within JSON it is always white space.
-  const line = json.replaceAll(/[\r\n]/g, ' ');
-  return `event: next\ndata: ${line}\n\n${isLast ? 'event: complete\ndata:\n\n' : ''}`;
-};
+  `event: next\ndata: ${json.replaceAll(/[\r\n]/g, ' ')}\n\n`;
 
 /** Formats a whole result: as JSON, or as the only part. */
 export function formatWhole({ jsonType, delivery }: ResponseFormat, json: string) {
   const isPart = jsonType === undefined && delivery !== undefined;
   if (!isPart) return { body: json, contentType: `${jsonType}; charset=utf-8`, isPart };
-  const body = delivery.frame(json, { isFirst: true, isLast: true });
+  const body = delivery.frame(json, true) + delivery.end;
   return { body, contentType: delivery.contentType, isPart };
 }
 

@@ -2,17 +2,25 @@ import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
 import { createYoga, isAsyncIterable } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls } from '../graphql/context.ts';
+import type { ExplainedCalls } from '../graphql/explained-calls.ts';
+import type { Deprecation } from '../graphql/result-types.ts';
 import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
+import type { RequestHead } from '../http/http-message.ts';
 import { nextTurn } from '../limits/turns.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { RateLimit } from '../request/rate-limit.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostAdditions } from './host-additions.ts';
-import type { OperationContext, OperationPlugin } from './operation-context.ts';
-import type { GraphqlParams } from './params.ts';
-import type { ResultPart } from './parts.ts';
+import {
+  type OperationContext,
+  type OperationPlugin,
+  type OperationState,
+  own,
+} from './operation-context.ts';
+import { type GraphqlParams, withoutBigints } from './params.ts';
+import { type Extend, type ResultPart, stop } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { openDocuments } from './prepared-documents.ts';
 import type { PreparedOperation } from './prepared-operation.ts';
@@ -43,7 +51,7 @@ export function createExecute(options: ExecuteOptions) {
   const { schema = ownSchema, petStore, persistedDocuments, rateLimit } = options;
   const { accepted, others } = openDocuments();
   const finder = createDocumentFinder(persistedDocuments, options.telemetry);
-  const yoga = createOperationServer(schema, options);
+  const { yoga, hooks, prepare } = createOperationServer(schema, options);
   // Yoga's server is a Proxy, which would bind it again for each request.
   const { getEnveloped } = yoga;
 
@@ -52,29 +60,31 @@ export function createExecute(options: ExecuteOptions) {
    * @param delivery how deferred fragments are delivered; undefined for a whole result
    * @throws HttpError if the document has no operation of the name, or the request may not execute it
    */
-  async function execute(request: GatewayRequest, params: GraphqlParams, delivery?: Delivery) {
+  async function execute(request: GatewayRequest, given: GraphqlParams, delivery?: Delivery) {
     const { head, scope, report } = request;
-    const text = finder.find(params, scope.key);
+    const text = finder.find(given, scope.key);
     if (typeof text !== 'string') return { errors: [text] };
+    const params = hooks.any ? withoutBigints({ ...given, query: text }) : given;
     const known = accepted.get(text) ?? others.get(text);
     if (known === undefined && text.length > longDocument) await nextTurn(scope);
     const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
     const calls = new PetStoreCalls(scope, petStore, isExplained);
-    const context: OperationContext = { petStore: calls, params, scope, report, prepared: known };
+    calls.isPlain = hooks.seeResults;
+    const state: OperationState = { request, text, prepared: known, delivery };
+    const context: OperationContext = { petStore: calls, params, [own]: state };
+    if (hooks.any) context.request = requestOf(head);
     const pipeline = getEnveloped(context);
     try {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
       if (errors.length > 0) return { errors };
-      const { prepared } = context;
-      const operation = prepared?.find(params.operationName);
-      if (!prepared || !operation) throw unknownOperation(prepared?.operationNames ?? [], params);
+      const prepared = prepare({ document, schema: pipeline.schema }, state);
+      const operation = prepared.find(params.operationName);
+      if (!operation) throw unknownOperation(prepared.operationNames, params);
       report.operation = operation.label;
       checkMethod(operation, head.method);
-      if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
-      context.operation = operation;
-      context.delivery = operation.isDeferred ? delivery : undefined;
-      calls.isAlone = operation.calls === 1 && schema === ownSchema;
+      const { isDeferred } = operation;
+      if (isDeferred || operation.isIntrospection) await nextTurn(scope);
       if (rateLimit) await rateLimit.take(scope.key, operation.calls);
       if (operation.needsKey) await acceptKey(calls);
       const built = pipeline.contextFactory();
@@ -86,12 +96,14 @@ export function createExecute(options: ExecuteOptions) {
         operationName: params.operationName,
       });
       const cache = scope.key.isAccepted ? accepted : others;
-      const isOwn = prepared.document.loc?.source.body === text;
-      if (isOwn && cache.peek(text) !== prepared) cache.set(text, prepared);
-      finder.executed(params, request);
-      if (!isAsyncIterable(result)) return result;
-      if (delivery !== undefined) return { parts: result, delivery };
+      const isParsed = prepared.document === state.parsed;
+      if (isParsed && cache.peek(text) !== prepared) cache.set(text, prepared);
+      finder.executed(given, request);
+      const extend = extender(operation.deprecations, calls.explained);
+      if (!isAsyncIterable(result)) return extend(result);
+      if (delivery !== undefined) return { parts: result, delivery, extend, isDeferred };
       // Of a plugin: other operations have parts only if the client accepts them.
+      stop(result);
       throw new HttpError(406, 'NOT_ACCEPTABLE', 'accept: expected a type for parts.');
     } catch (error) {
       if (error instanceof GraphQLError) return { errors: [error] };
@@ -126,48 +138,62 @@ function checkMethod({ definition }: PreparedOperation, received: string): void 
   throw new HttpError(405, 'BAD_REQUEST', message, { allow: 'POST' });
 }
 
-/** Executes operations with the code that was compiled for them, or with graphql-js. */
-const usePreparedOperation: OperationPlugin = {
-  onExecute({ context: { operation }, setExecuteFn }) {
-    if (operation !== undefined) setExecuteFn(operation.execute);
-  },
-};
+/** Returns the request as plugins read it. That of a caller in the process is a POST. HTTP/2 has names with colons. */
+function requestOf({ scheme, method, path, search, headers }: RequestHead) {
+  const isHeader = ([name, text]: unknown[]) =>
+    text && !/^:|[^ -~\x80-\xff]/.test(`${name}${text}`);
+  const entries = Object.entries(headers).filter(isHeader);
+  return {
+    method: scheme ? method : 'POST',
+    url: `${scheme ?? 'http'}://${headers['host'] ?? headers[':authority'] ?? 'localhost'}${path || '/graphql'}${search ? `?${search}` : ''}`,
+    headers: new Headers(entries as [string, string][]),
+  };
+}
+
+/** Returns what adds our extensions after the pipeline, where no plugin keeps them for others. */
+function extender(deprecations: readonly Deprecation[], explained?: ExplainedCalls): Extend {
+  if (deprecations.length === 0 && explained === undefined) return (entry) => entry;
+  return (entry) => {
+    // Not if nothing was executed, and only in the first part.
+    const isFirst = 'data' in entry;
+    const calls = (isFirst || 'hasNext' in entry) && explained && { calls: explained.list() };
+    const deprecated = isFirst && deprecations.length > 0 && { deprecations };
+    const extensions = { ...(entry as ExecutionResult).extensions, ...deprecated, ...calls };
+    return Object.keys(extensions).length === 0 ? entry : { ...entry, extensions };
+  };
+}
 
 /**
- * Creates the Yoga server whose pipeline executes every operation: `getEnveloped` returns its `parse`,
- * `validate`, `contextFactory` and `execute`. Its HTTP handling is not used.
+ * Creates the Yoga server whose pipeline (`getEnveloped`) executes every operation, without its HTTP
+ * handling. `hooks`: what those of the host read, also of plugins that they add.
  */
 function createOperationServer(
   schema: GraphQLSchema,
   { plugins = [], telemetry, ...options }: OperationOptions,
 ) {
-  warnOfHttpHooks(plugins, telemetry.log);
-  return createYoga({
+  const hooks = { any: false, seeResults: false };
+  const { plugin: first, prepare } = usePreparedDocuments(options, hooks);
+  const last: OperationPlugin = {
+    onPluginInit({ plugins: all }) {
+      const added = all.slice(all.indexOf(first) + 1, all.indexOf(last)).map(Object);
+      hooks.any = added.length > 0;
+      const names = added.flatMap((one) => Object.keys({ ...one, ...one.instrumentation }));
+      hooks.seeResults = names.some((name) => /^on(?:Execute|SchemaChange)$/.test(name));
+      const unused = names.filter((name) => httpHook.test(name));
+      const problem = "hooks of plugins are not run, because HTTP is the gateway's own";
+      if (unused.length > 0) telemetry.log.warn({ hooks: unused }, problem);
+    },
+  };
+  const yoga = createYoga({
     schema,
-    plugins: [
-      usePreparedOperation,
-      // They see each result before its errors are typed, and may wrap or replace the execution.
-      ...plugins,
-      // After all that add rules, because it skips what was validated with the same rules.
-      usePreparedDocuments(options),
-    ],
+    plugins: [first, ...plugins.flatMap((plugin) => plugin || []), last],
     // `usePreparedDocuments` caches documents, and the edge types and logs errors.
     parserAndValidationCache: false,
     maskedErrors: false,
     logging: false,
   });
+  return { yoga, hooks, prepare };
 }
 
-/** Hooks of Yoga's HTTP handling, such as `onRequest`, `onParams` and `onResultProcess`. */
-const httpHook = /^on(?:Request|Response|Params|ResultProcess|ExecutionResult)/;
-
-function warnOfHttpHooks(plugins: readonly object[], log: Reporting['log']): void {
-  const hooks = plugins
-    .flatMap((plugin) => Object.keys(plugin))
-    .filter((name) => httpHook.test(name));
-  if (hooks.length === 0) return;
-  log.warn(
-    { hooks },
-    'the gateway does not run these hooks of plugins, because its HTTP is its own',
-  );
-}
+/** Hooks and instrumentation of Yoga's HTTP handling, such as `onRequest` and `operation`. */
+const httpHook = /^(?:on(?:Req|Resp|Params|Result|ExecutionR|Subs)|operat|reques|result)/;

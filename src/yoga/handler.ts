@@ -1,3 +1,4 @@
+import type { ExecutionResult } from 'graphql';
 import type { GraphiqlPage } from '../http/graphiql.ts';
 import type { HttpResponse } from '../http/http-message.ts';
 import { nextTurn, turnBytes } from '../limits/turns.ts';
@@ -8,6 +9,9 @@ import { type EncodedResult, encodeResult } from './encode-result.ts';
 import type { Execute } from './execute.ts';
 import { readParams } from './params.ts';
 import { type DeliveredParts, encodeParts } from './parts.ts';
+
+/** Middleware and proxies would hold back parts to compress them. */
+const ofParts = 'no-store, no-transform';
 
 /** Responds to the HTTP requests for GraphQL. */
 export type GraphqlHandler = (request: GatewayRequest) => Promise<HttpResponse>;
@@ -33,7 +37,7 @@ export function createGraphqlHandler(execute: Execute, graphiql: GraphiqlPage): 
     const delivery = mayStream ? format.delivery : undefined;
     const executed = await execute(request, params, delivery);
     if ('parts' in executed) return toResponseInParts(request, executed);
-    return toResponse(request, format, await encodeResult(executed, request));
+    return toResponse(request, format, await encodeResult(executed, request), executed);
   };
 }
 
@@ -45,6 +49,7 @@ function toResponse(
   request: GatewayRequest,
   format: ResponseFormat,
   { body: json, isExecuted }: EncodedResult,
+  { data, errors = [] }: ExecutionResult,
 ): HttpResponse {
   const { body, contentType, isPart } = formatWhole(format, json);
   const headers: Record<string, string> = { 'content-type': contentType };
@@ -54,8 +59,15 @@ function toResponse(
     headers['cache-control'] = 'private, no-cache';
     headers['vary'] = 'Authorization, Accept, X-Petstore-Explain';
   }
-  if (isPart || given['x-petstore-explain']) headers['cache-control'] = 'no-store';
-  const status = isExecuted || format.jsonType !== 'application/graphql-response+json' ? 200 : 400;
+  if (given['x-petstore-explain']) headers['cache-control'] = 'no-store';
+  if (isPart) headers['cache-control'] = ofParts;
+  let status = isExecuted || format.jsonType !== 'application/graphql-response+json' ? 200 : 400;
+  // Of plugins, as in Yoga, which sets `spec` for statuses that follow from the media type.
+  for (const { extensions } of data ? [] : errors) {
+    const { http } = extensions as { http?: Partial<HttpResponse> & { spec?: boolean } };
+    for (const name in http?.headers) headers[name.toLowerCase()] = http.headers[name] ?? '';
+    if (http?.status && !http.spec && !isPart) status = http.status;
+  }
   return { status, headers, body };
 }
 
@@ -69,6 +81,6 @@ function toResponseInParts(request: GatewayRequest, result: DeliveredParts): Htt
   const cancel = () => void body.return().catch(() => {});
   if (request.scope.hasLeft) cancel();
   else request.scope.onLeave = cancel;
-  const headers = { 'content-type': result.delivery.contentType, 'cache-control': 'no-store' };
+  const headers = { 'content-type': result.delivery.contentType, 'cache-control': ofParts };
   return { status: 200, headers, body: '', parts: body };
 }

@@ -5,5 +5,5 @@ export interface HostAdditions {
   /** That of the gateway by default. */
   readonly schema?: GraphQLSchema | undefined;
   /** Plugins of Envelop and Yoga. */
-  readonly plugins?: readonly object[] | undefined;
+  readonly plugins?: readonly (object | false | null | undefined)[] | undefined;
 }

@@ -82,14 +82,31 @@ function typeName(value: unknown): string {
   return type === 'null' ? type : `${/^[ao]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-/** Replaces each number that JavaScript may have rounded, also in members, by a value that no type accepts. */
-export function refuseRounded(variables: object): Record<string, unknown> {
-  const entries = Object.entries(variables).map(([name, value]) => {
-    if (jsonType(value) === 'object') return [name, refuseRounded(value)];
-    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return [name, value];
+/** Replaces each number that JavaScript may have rounded, at any depth, by a value that no type accepts. */
+export function refuseRounded<Value>(variables: Value): Value {
+  return mapLeaves(variables, (value) => {
+    if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
     // Messages of graphql-js show what `toJSON` returns.
     const shown = `the number ${value}, which may be rounded: pass a string or a bigint`;
-    return [name, { toJSON: () => shown }];
+    return { toJSON: () => shown };
   });
-  return Object.fromEntries(entries);
+}
+
+/** Replaces each integer that a double cannot represent by its digits, for hooks of others that write JSON. */
+export function withoutBigints<Value>(value: Value): Value {
+  return mapLeaves(value, (leaf) => (typeof leaf === 'bigint' ? String(leaf) : leaf));
+}
+
+/** Replaces values that are no objects and arrays, to the depth of accepted JSON: a host's may be circular. */
+function mapLeaves<Value>(value: Value, map: (leaf: unknown) => unknown, depth?: number): Value;
+function mapLeaves(value: unknown, map: (leaf: unknown) => unknown, depth = 0): unknown {
+  if (depth > 500) return value;
+  const mapOne = (one: unknown) => mapLeaves(one, map, depth + 1);
+  if (Array.isArray(value)) {
+    const mapped = value.map(mapOne);
+    return mapped.every((item, index) => item === value[index]) ? value : mapped;
+  }
+  if (jsonType(value) !== 'object') return map(value);
+  const entries = Object.entries(value as Members);
+  return Object.fromEntries(entries.map(([name, member]) => [name, mapOne(member)]));
 }

@@ -13,34 +13,41 @@ import {
   write,
   writeBounded,
 } from './encode-result.ts';
+import { typeEach } from './type-own-errors.ts';
 
 type Path = readonly (string | number)[];
-
-/** Data of a deferred fragment: by its id in graphql-js 17's format, by its path in the draft. */
-interface Increment<Failure> extends Result<Failure> {
-  readonly id?: string;
-  readonly label?: string;
-  readonly path?: Path;
-  readonly subPath?: Path;
-}
 
 /** One part of a result. */
 interface Part<Failure> extends Result<Failure> {
   readonly pending?: readonly { readonly id: string; readonly path: Path }[];
-  readonly incremental?: readonly Increment<Failure>[];
+  /** Data of deferred fragments: by an id in graphql-js 17's format, by a path in the draft. */
+  readonly incremental?: readonly (Result<Failure> & { readonly path?: Path })[];
   readonly completed?: readonly { readonly id: string; readonly errors?: readonly Failure[] }[];
-  /** Whether another part follows. */
-  readonly hasNext: boolean;
+  /** Whether another part follows; missing in a sequence of whole results, as of a live query. */
+  readonly hasNext?: boolean;
 }
 
 /** One part of a result, and the same as the client receives it. */
 export type ResultPart = Part<GraphQLError>;
 export type TypedPart = Part<TypedError>;
 
+/** Adds the extensions of the gateway to a result or a part of one. */
+export type Extend = <Entry extends object>(entry: Entry) => Entry;
+
 /** A result in parts, and how they are delivered. */
 export interface DeliveredParts {
   readonly parts: AsyncIterable<ResultPart>;
   readonly delivery: Delivery;
+  readonly extend: Extend;
+  /** Whether they are those of deferred fragments; others are a plugin's, and may not end. */
+  readonly isDeferred: boolean;
+}
+
+/** Ends parts that nobody reads. */
+export function stop(parts: AsyncIterable<unknown>): void {
+  void parts[Symbol.asyncIterator]()
+    .return?.()
+    ?.catch(() => {});
 }
 
 /**
@@ -53,27 +60,19 @@ export function encodeParts(result: DeliveredParts, request: GatewayRequest): Bo
     async return() {
       request.scope.cancel();
       // The rest is read, so that its errors are reported.
-      while (!(await texts.next()).done);
+      if (result.isDeferred) while (!(await texts.next()).done);
+      stop(result.parts);
+      request.end();
       return { value: undefined, done: true as const };
     },
     // Node's streams call it when the client disconnects.
     throw: () => body.return(),
     end() {
       request.scope.cancel('deadline');
+      if (!result.isDeferred) stop(result.parts);
     },
   });
   return body;
-}
-
-function typePart(
-  { incremental, completed, ...part }: ResultPart,
-  request: GatewayRequest,
-): TypedPart {
-  return {
-    ...typeErrors(part, request),
-    ...(incremental && { incremental: incremental.map((one) => typeErrors(one, request)) }),
-    ...(completed && { completed: completed.map((one) => typeErrors(one, request)) }),
-  };
 }
 
 /**
@@ -81,7 +80,7 @@ function typePart(
  * one, with an error for every pending fragment. A large part waits for a turn.
  */
 async function* writeParts(
-  { parts, delivery }: DeliveredParts,
+  { parts, delivery, extend }: DeliveredParts,
   request: GatewayRequest,
 ): AsyncGenerator<string, undefined, void> {
   const { scope, report } = request;
@@ -91,7 +90,9 @@ async function* writeParts(
   let isLast = false;
   try {
     for await (const untyped of parts) {
-      const part = typePart(untyped, request);
+      const part = typeEach<object>(extend(untyped), (one) =>
+        typeErrors(one, request),
+      ) as TypedPart;
       if (isLast) continue;
       if (lengthOf(part, turnBytes) > turnBytes) await nextTurn({ key: scope.key });
       if (isFirst && !scope.cancelled) report.firstPartMs = performance.now() - scope.startedAt;
@@ -106,10 +107,11 @@ async function* writeParts(
       for (const { id } of part.pending ?? []) pending.add(id);
       for (const { id } of part.completed ?? []) pending.delete(id);
       left -= text.length;
-      isLast = isExcess || !part.hasNext;
-      yield delivery.frame(text, { isFirst, isLast });
+      isLast = isExcess || part.hasNext === false;
+      yield delivery.frame(text, isFirst) + (isLast ? delivery.end : '');
       isFirst = false;
     }
+    if (!isLast) yield delivery.end;
   } catch (error) {
     request.reportError(error);
     throw error;

@@ -33,15 +33,13 @@ export function prepareDocument(
   const operations = new Map<string | undefined, PreparedOperation>();
   return {
     document,
+    schema,
     /** The names of its operations; an empty one if it has no name. */
     operationNames: Object.keys(documents),
     /** Whether it was validated with this schema and these rules. */
     isValidFor(givenSchema: GraphQLSchema, givenRules: readonly ValidationRule[]): boolean {
-      if (givenSchema !== schema || givenRules.length !== rules.length) return false;
-      for (let index = 0; index < rules.length; index++) {
-        if (givenRules[index] !== rules[index]) return false;
-      }
-      return true;
+      const isSame = givenSchema === schema && givenRules.length === rules.length;
+      return isSame && givenRules.every((rule, index) => rule === rules[index]);
     },
     /** Returns the operation of this name, or without a name the only one, if there is one. */
     find(operationName: string | undefined): PreparedOperation | undefined {

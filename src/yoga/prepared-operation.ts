@@ -14,10 +14,9 @@ import {
   type SelectionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { isAsyncIterable, type PromiseOrValue } from 'graphql-yoga';
+import type { PromiseOrValue } from 'graphql-yoga';
 import { compileOperation } from '../execution/compile.ts';
 import { conditionsOf, expandFields } from '../execution/field-collector.ts';
-import type { PetStoreContext } from '../graphql/context.ts';
 import { examineOperation } from '../graphql/examine-operation.ts';
 import { invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
@@ -25,12 +24,6 @@ import type { Delivery } from './delivery.ts';
 
 /** The parts of a result with deferred fragments, in one of graphql-js's formats. */
 type Parts = AsyncGenerator<object, void, void>;
-
-/** What an execution needs of the context. */
-interface ExecutionContext extends PetStoreContext {
-  /** How deferred fragments are delivered; undefined for a whole result. */
-  readonly delivery?: Delivery | undefined;
-}
 
 /** Returns how an operation is reported. */
 function labelOf(
@@ -60,45 +53,28 @@ export function prepareOperation(
   );
   const compiled = compileOperation(schema, whole);
   const hideSuggestions = introspection !== true;
+  const isDeferred = whole !== document;
   const shared = { schema, document: whole, hideSuggestions, options: { maxCoercionErrors: 1 } };
 
   /**
    * Executes the operation, in the place of Yoga's executor, which rounds large integers in variable
-   * defaults. If the context has a delivery, graphql-js starts all fields immediately and returns
-   * deferred fragments as later parts, or a whole result if the variables turn every `@defer` off.
-   * Otherwise the result is whole: from compiled code, or from graphql-js if there is none.
+   * defaults. If parts can be delivered, graphql-js starts all fields immediately and returns deferred
+   * fragments as later parts, or a whole result if the variables turn every `@defer` off. Otherwise the
+   * result is whole: from compiled code, or from graphql-js if there is none.
    */
-  function executePlain({ contextValue, variableValues }: ExecutionArgs) {
+  function execute({ contextValue, variableValues, rootValue }: ExecutionArgs, parts?: Delivery) {
     const values = variableValues ?? {};
-    const { delivery } = contextValue as ExecutionContext;
+    const delivery = isDeferred ? parts : undefined;
     const refused = ofConditions.length === 0 ? undefined : refuseNull(ofConditions, values);
     const isCompiled = refused === undefined && delivery === undefined;
     const executed = isCompiled ? compiled?.(contextValue as object, values) : undefined;
     if (executed !== undefined) return executed;
-    const args: ExecutionArgs = { ...shared, contextValue, variableValues: values };
+    const args: ExecutionArgs = { ...shared, contextValue, variableValues: values, rootValue };
     const result = refused ?? (delivery ? defer({ ...args, document }, delivery) : interpret(args));
     if (!('errors' in result) || 'data' in result) return result;
     // Without data, a variable is invalid.
     const error = invalidVariables(args, values);
     return error ? { errors: [error] } : result;
-  }
-
-  /** Executes the operation, and adds the deprecated fields and, if they are asked for, the calls. */
-  function execute(args: ExecutionArgs): PromiseOrValue<ExecutionResult | Parts> {
-    const { explained } = (args.contextValue as ExecutionContext).petStore;
-    const executed = executePlain(args);
-    if (deprecations.length === 0 && explained === undefined) return executed;
-    const extend = (result: ExecutionResult): ExecutionResult => {
-      const extensions = { ...result.extensions };
-      // Not if nothing was executed, and only in the first part.
-      if ('data' in result && deprecations.length > 0) extensions['deprecations'] = deprecations;
-      const isExecuted = 'data' in result || 'hasNext' in result;
-      if (isExecuted && explained) extensions['calls'] = explained.list();
-      return Object.keys(extensions).length === 0 ? result : { ...result, extensions };
-    };
-    const add = (result: ExecutionResult | Parts) =>
-      isAsyncIterable(result) ? extendEach(result, extend) : extend(result);
-    return executed instanceof Promise ? executed.then(add) : add(executed);
   }
 
   const needsKey = examined.isIntrospection && introspection === 'keys';
@@ -111,13 +87,9 @@ export function prepareOperation(
     /** How many calls it takes from the rate of its key: one per root field. */
     calls: countRootFields(definition, document) + Number(needsKey),
     /** Whether it has a `@defer`, for which graphql-js may take milliseconds. */
-    isDeferred: whole !== document,
+    isDeferred,
     execute,
   };
-}
-
-async function* extendEach(parts: Parts, extend: (part: object) => object): Parts {
-  for await (const part of parts) yield extend(part);
 }
 
 /**
@@ -138,7 +110,7 @@ function refuseNull(
 }
 
 /** Executes a whole operation: graphql-js's `execute` rejects each if the schema defines `@defer`. */
-function interpret(args: ExecutionArgs): PromiseOrValue<ExecutionResult> {
+export function interpret(args: ExecutionArgs): PromiseOrValue<ExecutionResult> {
   return experimentalExecuteIncrementally(args) as PromiseOrValue<ExecutionResult>;
 }
 

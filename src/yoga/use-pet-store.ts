@@ -1,19 +1,21 @@
 import {
-  type ExecutionResult,
+  type ExecutionArgs,
   GraphQLError,
   getOperationAST,
-  print,
-  type VariableDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  valueFromASTUntyped,
 } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Maybe, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { PetStore } from '../contract/pet-store.ts';
 import { PetStoreCalls, type PetStoreContext } from '../graphql/context.ts';
-import { type FailedRequest, isOfPetStore, typedError } from '../graphql/errors.ts';
-import type { HttpError } from '../http/error.ts';
+import { badRequest, type HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
 import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
 import { type RequestEnvironment, Scope } from '../request/scope.ts';
 import { refuseRounded } from './params.ts';
+import { stop } from './parts.ts';
+import { typeOwnErrors } from './type-own-errors.ts';
 
 /**
  * Sets `context.petStore` for the server of a host, with the key and the cancellation of the request, and
@@ -24,79 +26,76 @@ export function usePetStoreCalls(
   environment: RequestEnvironment,
   options: HeaderOptions,
 ): Plugin<PetStoreContext> {
-  const scopes = new WeakMap<PetStoreCalls, Scope>();
+  /** Makes an executor refuse rounded ids and type the errors of each result. */
+  const wrap = (execute: (args: ExecutionArgs) => unknown) => async (args: ExecutionArgs) => {
+    const { petStore: calls, request } = args.contextValue as PetStoreContext & YogaInitialContext;
+    const scope = calls.caller;
+    if (!(scope instanceof Scope)) return execute(args);
+    const operation = getOperationAST(args.document, args.operationName);
+    const failed = {
+      scope,
+      report: { isMutation: operation?.operation === 'mutation' },
+      reportError: (error: unknown) => environment.reportError(error, scope.requestId),
+    };
+    const variableValues = withoutRounded(operation, args.variableValues ?? {});
+    const end = () => void scope.end();
+    scope.begin();
+    scope.onLeave = end;
+    scope.follow(request);
+    try {
+      return typeOwnErrors(await execute({ ...args, variableValues }), failed, end);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
 
   return {
+    onRequestParse: ({ request }) => ({
+      onRequestParseDone({ requestParserResult }) {
+        if (!Array.isArray(requestParserResult) || !request.headers.has('idempotency-key')) return;
+        throw toGraphQLError(badRequest('Idempotency-Key: expected one operation, not a batch.'));
+      },
+    }),
     onContextBuilding({ context: { request }, extendContext }) {
       const head = readHead(request);
       const scope = new Scope(environment, head);
-      scope.follow(request);
       try {
         applyHeaders(scope, head, options);
       } catch (error) {
-        scope.end();
         throw toGraphQLError(error as HttpError);
+      } finally {
+        // Until it is executed, because plugins after this one may refuse it.
+        scope.end();
       }
       const calls = new PetStoreCalls(scope, petStore);
-      scopes.set(calls, scope);
+      calls.isPlain = true;
       extendContext({ petStore: calls });
     },
-    onExecute({ args }) {
-      const scope = scopes.get(args.contextValue.petStore);
-      if (scope === undefined) return undefined;
-      const operation = getOperationAST(args.document, args.operationName);
-      const failed = {
-        scope,
-        report: { isMutation: operation?.operation === 'mutation' },
-        reportError: (error: unknown) => environment.reportError(error, scope.requestId),
-      };
-      const values = args.variableValues;
-      for (const { variable } of operation?.variableDefinitions?.filter(takesId) ?? []) {
-        const name = variable.name.value;
-        Object.assign(values, refuseRounded({ [name]: values[name] }));
-      }
-      return {
-        onExecuteDone({ result, setResult }) {
-          if (isAsyncIterable(result)) {
-            return {
-              onNext: (next) => next.setResult(typeErrors(next.result, failed)),
-              onEnd: () => scope.end(),
-            };
-          }
-          setResult(typeErrors(result, failed));
-          scope.end();
-          return undefined;
-        },
-      };
-    },
-    onSubscribe({ args }) {
-      const scope = scopes.get(args.contextValue.petStore);
-      const onEnd = () => void scope?.end();
-      return {
-        onSubscribeResult: ({ result }) => (isAsyncIterable(result) ? { onEnd } : onEnd()),
-      };
+    onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn(wrap(executeFn)),
+    onSubscribe: ({ subscribeFn, setSubscribeFn }) => setSubscribeFn(wrap(subscribeFn)),
+    // Yoga does not read a result in parts for clients that do not accept one.
+    onResultProcess({ result, resultProcessor: found }) {
+      if (!found && isAsyncIterable(result)) stop(result);
     },
   };
 }
 
-function typeErrors({ errors, ...rest }: ExecutionResult, failed: FailedRequest): ExecutionResult {
-  return errors ? { ...rest, errors: errors.map((error) => typeError(error, failed)) } : rest;
-}
-
-function typeError(error: GraphQLError, failed: FailedRequest): GraphQLError {
-  // Others are masked by the server.
-  if (!isOfPetStore(error)) return error;
-  const { nodes, source, positions, path } = error;
-  const { message, extensions } = typedError(error, failed);
-  return new GraphQLError(message, { nodes, source, positions, path, extensions });
-}
-
-/** Whether the type of a variable is an id or has one of the pet store. */
-function takesId({ type }: VariableDefinitionNode): boolean {
-  return /^(?:ID|AddPetInput)$/.test(print(type).replace(/[[\]!]/g, ''));
+/** Refuses ids that JavaScript has rounded, also in defaults, which the server's executor would round. */
+function withoutRounded(operation: Maybe<OperationDefinitionNode>, given: object) {
+  const values: Record<string, unknown> = { ...given };
+  for (const { type, variable, defaultValue } of operation?.variableDefinitions ?? []) {
+    const name = variable.name.value;
+    let named = type;
+    while (named.kind !== Kind.NAMED_TYPE) named = named.type;
+    if (!/^(?:ID|AddPetInput)$/.test(named.name.value)) continue;
+    if (defaultValue && !(name in given)) values[name] = valueFromASTUntyped(defaultValue);
+    if (name in values) Object.assign(values, refuseRounded({ [name]: values[name] }));
+  }
+  return values;
 }
 
 /** Returns the error for Yoga, which responds with the HTTP status in its extensions. */
-export function toGraphQLError({ message, code, status }: HttpError): GraphQLError {
+function toGraphQLError({ message, code, status }: HttpError): GraphQLError {
   return new GraphQLError(message, { extensions: { code, http: { status } } });
 }

@@ -1,13 +1,19 @@
 import {
   type ASTNode,
+  type DocumentNode,
+  type ExecutionArgs,
   GraphQLError,
   KnownOperationTypesRule,
+  specifiedRules,
   type ValidationRule,
   validate,
 } from 'graphql';
-import type { OperationPlugin } from './operation-context.ts';
+import { schema as ownSchema } from '../graphql/schema.ts';
+import { type OperationPlugin, type OperationState, own } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
-import { prepareDocument } from './prepared-documents.ts';
+import { type PreparedDocument, prepareDocument } from './prepared-documents.ts';
+import { interpret } from './prepared-operation.ts';
+import { typeOwnErrors } from './type-own-errors.ts';
 
 /** What documents may contain. */
 export interface DocumentOptions {
@@ -20,37 +26,72 @@ export interface DocumentOptions {
 const maxErrors = 10;
 
 /**
- * Limits, parses, validates and prepares each text once. A document is validated again for another
- * schema and other rules, which plugins may add. Unless everyone may introspect, errors omit "Did you
- * mean" suggestions, which would reveal the schema.
+ * Limits, parses, validates and prepares each text once, and executes the document that the hooks leave.
+ * It is validated again for another schema and other rules, which plugins may add. Unless everyone may
+ * introspect, errors omit "Did you mean" suggestions, which would reveal the schema.
+ * @param hooks whether those of others see results, and so typed errors of the pet store
+ * @returns the plugin, and what prepares a document of which a plugin has skipped the validation
  */
-export function usePreparedDocuments({
-  operationLimits,
-  introspection,
-}: DocumentOptions): OperationPlugin {
+export function usePreparedDocuments(
+  { operationLimits, introspection }: DocumentOptions,
+  hooks: { readonly seeResults: boolean },
+) {
   const parse = createBoundedParse(operationLimits);
   const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
-  return {
-    onParse({ context: { prepared }, setParsedDocument, setParseFn }) {
-      if (prepared === undefined) setParseFn(parse);
-      else setParsedDocument(prepared.document);
-    },
-    onValidate({ context: { prepared }, params, extendContext, setResult }) {
-      const { schema, documentAST: document, rules = [] } = params;
-      // Plugins may have replaced the document.
-      const isKnown = prepared?.document === document && prepared?.isValidFor(schema, rules);
-      if (isKnown) return void setResult([]);
-      const others = rules.filter((one: unknown) => one !== KnownOperationTypesRule);
-      const errors = validate(schema, document, [...others, rule], options);
+  /** Those of plugins, too. */
+  const validated = new WeakMap<DocumentNode, PreparedDocument>();
+  /** Those of plugins that were executed without being validated. */
+  const executed = new WeakMap<DocumentNode, PreparedDocument>();
+
+  function validateOnce(state: OperationState): typeof validate {
+    return (schema, document, rules = specifiedRules) => {
+      state.prepared = validated.get(document);
+      if (state.prepared?.isValidFor(schema, rules)) return [];
+      const most = rules.filter((one) => one !== KnownOperationTypesRule);
+      const errors = validate(schema, document, [...most, rule], options);
       // A stack that is not read holds 70 KB.
       for (const error of errors) error.stack = '';
-      if (errors.length === 0) {
-        extendContext({ prepared: prepareDocument(document, schema, rules, introspection) });
-      }
-      setResult(errors);
+      if (errors.length > 0) return errors;
+      state.prepared = prepareDocument(document, schema, rules, introspection);
+      validated.set(document, state.prepared);
+      return errors;
+    };
+  }
+
+  function prepare({ document, schema }: ExecutionArgs, { prepared }: OperationState) {
+    if (prepared?.document === document && prepared.schema === schema) return prepared;
+    const known = executed.get(document);
+    if (known?.schema === schema) return known;
+    const other = prepareDocument(document, schema, [], introspection);
+    executed.set(document, other);
+    return other;
+  }
+
+  const plugin: OperationPlugin = {
+    // Before the hooks of others, which may wrap or replace each function.
+    onParse({ context, setParseFn }) {
+      const state = context[own];
+      setParseFn((source, parseOptions) => {
+        if (source !== state.text) return parse(source, parseOptions);
+        state.parsed = state.prepared?.document ?? parse(source, parseOptions);
+        return state.parsed;
+      });
+    },
+    onValidate: ({ context, setValidationFn }) => setValidationFn(validateOnce(context[own])),
+    onExecute({ context, setExecuteFn }) {
+      const state = context[own];
+      setExecuteFn((args: ExecutionArgs) => {
+        const operation = prepare(args, state).find(args.operationName ?? undefined);
+        if (operation === undefined) return interpret(args);
+        context.petStore.isAlone = operation.calls === 1 && args.schema === ownSchema;
+        const result = operation.execute(args, state.delivery);
+        if (!hooks.seeResults) return result;
+        return Promise.resolve(result).then((settled) => typeOwnErrors(settled, state.request));
+      });
     },
   };
+  return { plugin, prepare };
 }
 
 const noSubscription =
@@ -68,9 +109,7 @@ function refuseUnsupported(introspection: boolean | 'keys'): ValidationRule {
     }
     return {
       OperationDefinition: (node) =>
-        node.operation === 'subscription' && !context.getSchema().getSubscriptionType()
-          ? refuse(node, noSubscription)
-          : undefined,
+        node.operation === 'subscription' ? refuse(node, noSubscription) : undefined,
       Field: (node) =>
         !introspection && /^__(?:schema|type)$/.test(node.name.value)
           ? refuse(node, noIntrospection)

@@ -214,6 +214,25 @@ describe('the packed package', () => {
     expect(await shell(['LOG_LEVEL=silent node main.ts'])).toMatch(printed);
   });
 
+  it('runs the gateway of docs/extending.md, with a field and a plugin of its own', async () => {
+    const blocks = await blocksOf('docs/extending.md', 'A gateway with plugins and fields');
+    const [, { block = '' } = {}, , request, response] = blocks;
+    const ask = `${block.replace('4000', '0')}
+      import { execFile } from 'node:child_process';
+      server.on('listening', () => {
+        const { port } = server.address() as { port: number };
+        const command = ${JSON.stringify(request?.block)}.replace('4000', String(port));
+        execFile('bash', ['-c', command], (_error, stdout) => {
+          console.log(stdout);
+          process.exit();
+        });
+      });`;
+    const ours = ['graphql', 'graphql-yoga', '@pothos/core'];
+    const { shell } = await project({ ours, files: { 'gateway.ts': ask } });
+    const printed = await shell(['LOG_LEVEL=silent node gateway.ts']);
+    expect(printed.replace(/[\d.]+(?= ms)/, '1')).toBe(`executed in 1 ms\n${response?.block}`);
+  });
+
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
     const { root } = await project();
     const command = join(root, 'node_modules/petstore-gateway/dist/bin/main.js');

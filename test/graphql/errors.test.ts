@@ -89,7 +89,6 @@ describe('the message of the error of a write', () => {
     ['a refusal of what may have been done before', asUnknown(errorResponse(401)), 'UNKNOWN'],
     ['a loss', new BackendUnavailableError('Its words.'), 'UNKNOWN'],
     ['an unexpected error', new TypeError('Its words.'), 'UNKNOWN'],
-    ['an unexpected error of GraphQL', new GraphQLError('Its words.'), 'UNKNOWN'],
     ['a statement that has done nothing', new RefusedStatementError('Its words.'), 'NOT_DONE'],
   ])('says that it may have been carried out, or not: %s', async (_, thrown, outcome) => {
     const { errors = [] } = await respondTo(thrown, write);
@@ -99,10 +98,13 @@ describe('the message of the error of a write', () => {
     expect(text).not.toContain(mayBeDone);
   });
 
-  it("is a resolver's own if it has a code", async () => {
-    const thrown = new GraphQLError('Its words.', { extensions: { code: 'SOLD' } });
+  it.each([
+    'SOLD',
+    undefined,
+  ])("is a resolver's own if it is a GraphQLError, with the code %s", async (code) => {
+    const thrown = new GraphQLError('Its words.', { extensions: { ...(code && { code }) } });
     const { errors } = await respondTo(thrown, write);
-    const extensions = { code: 'SOLD', outcome: 'UNKNOWN' };
+    const extensions = { code: code ?? 'INTERNAL_SERVER_ERROR', outcome: 'UNKNOWN' };
     expect(errors).toMatchObject([{ message: 'Its words.', extensions }]);
   });
 });

@@ -109,7 +109,7 @@ describe('a call to another path', () => {
     await using rest = await open('{"id":9007199254740993,"count":3}', 201);
     const body = { petId: 9_223_372_036_854_775_807n };
     expect(await rest.run((calls) => calls.post('/visits', body))).toEqual({
-      id: 9_007_199_254_740_993n,
+      id: '9007199254740993',
       count: 3,
     });
     expect(rest.seen[0]).toMatchObject({ method: 'POST', body: '{"petId":9223372036854775807}' });

@@ -6,7 +6,6 @@ import { createGateway, loadConfig } from '../../src/index.ts';
 import {
   addPetStore,
   type PetStoreContext,
-  type PetStorePluginOptions,
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
@@ -65,9 +64,8 @@ export async function openYoga(
   env: Environment = { DATABASE_URL: ':memory:' },
   options: YogaServerOptions<object, PetStoreContext> = {},
   later: readonly object[] = [],
-  pluginOptions: PetStorePluginOptions = {},
 ) {
-  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }), pluginOptions);
+  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...env }));
   const plugins = [...(options.plugins ?? []), plugin, ...later];
   const yoga = createYoga({ logging: false, ...options, schema, plugins });
   return {

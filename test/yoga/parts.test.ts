@@ -34,7 +34,7 @@ describe('a deferred fragment', () => {
     const response = await service.send(petsFirst, accept);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe(contentType);
-    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     const parts = readParts(response);
     expect((await parts.next()).value).toEqual({
       data: { pets: [{ id: '1' }] },

@@ -1,17 +1,30 @@
 import { hash } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import { createServer } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { useMaskedErrors } from '@envelop/core';
 import { useDisableIntrospection } from '@envelop/disable-introspection';
 import { useOnResolve } from '@envelop/on-resolve';
 import { useResponseCache } from '@envelop/response-cache';
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import {
+  buildSchema,
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  print,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { createGateway, type HostOptions, loadConfig } from '../../src/schema.ts';
-import type { OperationPlugin } from '../../src/yoga/operation-context.ts';
+import type { OperationContext, OperationPlugin } from '../../src/yoga/operation-context.ts';
 import { openTelemetry } from '../support/log.ts';
 import { startServer } from '../support/server.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 const env = { DATABASE_URL: ':memory:', PERSISTED_DOCUMENTS: 'allow', EXPLAIN: 'on' };
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
@@ -134,30 +147,24 @@ describe('a plugin of the host', () => {
     expect(documents.size).toBe(1);
   });
 
-  it('sees errors before they are typed, and may end an operation itself', async () => {
-    const causes: unknown[] = [];
-    await using opened = await open({
-      plugins: [
-        {
-          onExecute({ args, setResultAndStopExecution }) {
-            if (args.operationName === 'Stop') {
-              setResultAndStopExecution({ errors: [new GraphQLError('Stopped.')] });
-            }
-            return {
-              onExecuteDone({ result }) {
-                if (!isAsyncIterable(result)) {
-                  causes.push(
-                    ...(result.errors ?? []).map(({ originalError }) => originalError?.name),
-                  );
-                }
-              },
-            };
+  it('sees typed errors, as the client receives them, and may end an operation itself', async () => {
+    const codes: unknown[] = [];
+    const plugin: OperationPlugin = {
+      onExecute({ args, setResultAndStopExecution }) {
+        if (args.operationName === 'Stop') {
+          setResultAndStopExecution({ errors: [new GraphQLError('Stopped.')] });
+        }
+        return {
+          onExecuteDone({ result }) {
+            const { errors = [] } = result as ExecutionResult;
+            codes.push(...errors.map(({ extensions }) => extensions['code']));
           },
-        },
-      ],
-    });
+        };
+      },
+    };
+    await using opened = await open({ plugins: [plugin] });
     const missing = await opened.post({ query: '{ pet(id: 0) { id } }' });
-    expect(causes).toEqual(['ErrorResponse']);
+    expect(codes).toEqual(['NOT_FOUND']);
     expect(JSON.parse(missing.text).errors[0].extensions).toMatchObject({ code: 'NOT_FOUND' });
     const stopped = await opened.post({ query: `query Stop ${query}`, operationName: 'Stop' });
     expect(JSON.parse(stopped.text).errors).toMatchObject([
@@ -202,10 +209,273 @@ describe('a plugin of the host', () => {
     ]);
   });
 
-  it('warns of hooks of HTTP, which do not run', async () => {
-    const plugin = { onRequest() {}, onResponse() {}, onExecute() {} };
+  it('warns of hooks of HTTP, also of plugins that are added, which do not run', async () => {
+    const plugin = {
+      onRequest() {},
+      onExecute() {},
+      onPluginInit: ({ addPlugin }: { addPlugin(plugin: object): void }) =>
+        addPlugin({ onResponse() {} }),
+    };
     await using opened = await open({ plugins: [plugin] });
     expect(opened.logged).toEqual([expect.stringContaining('"hooks":["onRequest","onResponse"]')]);
+  });
+
+  it.each(
+    ways.filter(([name]) => !name.includes('deferred')),
+  )('has the request in its context: %s', async (_, send) => {
+    const seen: unknown[] = [];
+    const plugin = {
+      onContextBuilding({ context: { request } }: { context: OperationContext }) {
+        const { method, url, headers: given } = request as Request;
+        seen.push([method, new URL(url).pathname, given.get('authorization')]);
+      },
+    };
+    await using opened = await open({ plugins: [plugin] });
+    await send(opened);
+    const method = send.toString().includes('?query=') ? 'GET' : 'POST';
+    expect(seen).toEqual([[method, '/graphql', headers.authorization]]);
+  });
+
+  it('gets data, variables and parameters that JSON can write, with every digit', async () => {
+    const id = '9007199254740993';
+    await using service = await startUpstream((_request, response) =>
+      sendJson(response, 200, `[{"id":${id},"tags":[1,1.5]}]`),
+    );
+    const texts: string[] = [];
+    const plugin: OperationPlugin = {
+      onExecute: ({ args }) => ({
+        onExecuteDone: ({ result }) =>
+          void texts.push(JSON.stringify([args.variableValues, args.contextValue.params, result])),
+      }),
+    };
+    const more = { PETSTORE_BASE_URL: `${service.url}/v1` };
+    await using opened = await open({ plugins: [plugin] }, more);
+    const body = `{"query":"query ($id: ID!) { orders a: pet(id: $id) @skip(if: true) { id } }","variables":{"id":${id}}}`;
+    for (let times = 1; times <= 3; times++) {
+      const { text } = await opened.ask({ method: 'POST', body });
+      expect(JSON.parse(text).data).toEqual({ orders: [{ id, tags: [1, 1.5] }] });
+      const [variables, params, { data }] = JSON.parse(texts.pop() as string);
+      expect([variables, params.variables, data.orders[0].id]).toEqual([{ id }, { id }, id]);
+    }
+  });
+
+  it('leaves the documents of others as they are', async () => {
+    const lengths: number[] = [];
+    const addition = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } } as const;
+    const addName = ({ selections, ...node }: SelectionSetNode) => ({
+      ...node,
+      selections: [...selections, addition],
+    });
+    const addNames: OperationPlugin = {
+      onParse:
+        () =>
+        ({ result, replaceParseResult }) => {
+          const added = visit(result as DocumentNode, { SelectionSet: { leave: addName } });
+          lengths.push(print(added).length);
+          replaceParseResult(added);
+        },
+    };
+    await using opened = await open({ plugins: [addNames] });
+    for (let times = 1; times <= 5; times++) await opened.post({ query });
+    expect(new Set(lengths).size).toBe(1);
+  });
+
+  it('sets the status and headers with an error that ends the operation, and not with that of a field', async () => {
+    const extensions = { code: 'PAY', http: { status: 402, headers: { 'X-Price': '3' } } };
+    const error = () => new GraphQLError('Pay.', { extensions });
+    const extend: HostOptions['extend'] = (builder) =>
+      builder.queryField('paid', (t) =>
+        t.string({ nullable: true, resolve: () => Promise.reject(error()) }),
+      );
+    const plugin: OperationPlugin = {
+      onExecute({ args, setResultAndStopExecution }) {
+        if (args.operationName === 'All') setResultAndStopExecution({ errors: [error()] });
+      },
+    };
+    await using opened = await open({ plugins: [plugin], extend });
+    const send = (body: object) =>
+      opened.gateway(
+        new Request('http://host/graphql', { method: 'POST', headers, body: JSON.stringify(body) }),
+      );
+    const all = await send({ query: 'query All { paid }', operationName: 'All' });
+    expect([all.status, all.headers.get('x-price')]).toEqual([402, '3']);
+    const field = await send({ query: 'query Field { paid __typename }' });
+    expect([field.status, field.headers.get('x-price')]).toEqual([200, null]);
+    for (const response of [all, field]) {
+      const { errors } = (await response.json()) as { errors: unknown[] };
+      expect(errors).toMatchObject([{ message: 'Pay.', extensions: { code: 'PAY' } }]);
+      expect(errors).not.toMatchObject([{ extensions: { http: {} } }]);
+    }
+  });
+
+  it('keeps no extensions of the gateway for others', async () => {
+    const plugin = useResponseCache({ session: () => 'all' });
+    await using opened = await open({ plugins: [plugin] });
+    const body = JSON.stringify({ query: '{ pet(id: 1) { id } }' });
+    const ask = async (more: object) =>
+      JSON.parse(
+        (await opened.ask({ method: 'POST', body, headers: { ...headers, ...more } })).text,
+      ).extensions;
+    const deprecations = [expect.anything()];
+    expect(await ask({ 'x-petstore-explain': '1' })).toEqual({
+      deprecations,
+      calls: [expect.anything()],
+    });
+    expect(await ask({})).toEqual({ deprecations });
+    expect(await ask({ 'x-petstore-explain': '1' })).toEqual({ deprecations, calls: [] });
+  });
+
+  it('keeps what became of a write if it masks errors', async () => {
+    await using service = await startUpstream((_request, response) => response.destroy());
+    const more = { PETSTORE_BASE_URL: `${service.url}/v1` };
+    await using opened = await open({ plugins: [useMaskedErrors()] }, more);
+    const { text } = await opened.post({
+      query: 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }',
+    });
+    const extensions = { code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' };
+    expect(JSON.parse(text).errors).toMatchObject([{ path: ['addPet'], extensions }]);
+  });
+
+  it('may replace a result by a sequence of whole results, which are events', async () => {
+    async function* results() {
+      yield { data: { tick: 1 } };
+      yield { data: { tick: 2 } };
+    }
+    await using opened = await open({
+      plugins: [{ onExecute: () => ({ onExecuteDone: ({ setResult }) => setResult(results()) }) }],
+    });
+    const { text } = await opened.post({ query }, 'text/event-stream');
+    expect(text).toBe(
+      'event: next\ndata: {"data":{"tick":1}}\n\nevent: next\ndata: {"data":{"tick":2}}\n\nevent: complete\ndata:\n\n',
+    );
+    expect((await opened.post({ query })).status).toBe(406);
+  });
+
+  it('may replace a result by a sequence that does not end, which the client and the server end', async () => {
+    let ended = 0;
+    async function* ticks() {
+      try {
+        for (;;) {
+          yield { data: { tick: 1 } };
+          await turn();
+        }
+      } finally {
+        ended++;
+      }
+    }
+    const onExecute: OperationPlugin['onExecute'] = () => ({
+      onExecuteDone: ({ setResult }) => setResult(ticks()),
+    });
+    const opened = await open({ plugins: [{ onExecute }] });
+    const accept = 'text/event-stream';
+    const init = {
+      method: 'POST',
+      headers: { ...headers, accept },
+      body: JSON.stringify({ query }),
+    };
+    const fetched = await opened.gateway(new Request('http://host/graphql', init));
+    const readOne = async (response: Response) => {
+      const reader = response.body?.getReader();
+      expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('tick');
+      return reader;
+    };
+    await (await readOne(fetched))?.cancel();
+    await vi.waitFor(() => expect(ended).toBe(1));
+    expect((await opened.post({ query })).status).toBe(406);
+    await readOne(await opened.gateway(new Request('http://host/graphql', init)));
+    await opened[Symbol.asyncDispose]();
+    await vi.waitFor(() => expect(ended).toBe(2));
+  });
+
+  it('may skip the validation, or pass no rules, and the document is that of Yoga', async () => {
+    const skip: OperationPlugin = {
+      onValidate({ context, setResult, validateFn, setValidationFn }) {
+        if (context.params.operationName === 'Skip') setResult([]);
+        setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
+          validateFn(schema, document),
+        );
+      },
+    };
+    await using opened = await open({ plugins: [skip] });
+    for (let times = 1; times <= 3; times++) {
+      const skipped = await opened.post({ query: `query Skip ${query}`, operationName: 'Skip' });
+      expect(skipped.text).toBe('{"data":{"pets":[{"id":"1"}]}}');
+      const invalid = await opened.post({ query: '{ pets(limit: 1, nope: 2) { id zzz } }' });
+      expect(JSON.parse(invalid.text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    }
+  });
+
+  it('that wraps resolvers sees arrays and objects', async () => {
+    const seen: unknown[] = [];
+    const plugin = useOnResolve(
+      () =>
+        ({ result }) =>
+          void seen.push(result),
+    );
+    await using opened = await open({ plugins: [plugin] });
+    for (let times = 1; times <= 3; times++)
+      await opened.post({ query: '{ pets(limit: 1) { id } orders }' });
+    const objects = seen.filter((one) => typeof one === 'object');
+    expect(objects).toHaveLength(6);
+    expect(objects.every(Array.isArray)).toBe(true);
+  });
+
+  it('has the text of a document that is sent by its hash', async () => {
+    const texts: unknown[] = [];
+    const plugin: OperationPlugin = {
+      onExecute: ({ args }) => void texts.push(args.contextValue.params.query),
+    };
+    await using opened = await open({ plugins: [plugin] });
+    const persistedQuery = { version: 1, sha256Hash: hash('sha256', query) };
+    await opened.post({ query, extensions: { persistedQuery } });
+    await opened.post({ extensions: { persistedQuery } });
+    expect(texts).toEqual([query, query]);
+  });
+
+  it("keeps a host's own extensions of errors", async () => {
+    const issues = [{ reason: 'x' }];
+    const extend: HostOptions['extend'] = (builder) => {
+      const extensions = { code: 'BAD_USER_INPUT', issues };
+      const resolve = () => Promise.reject(new GraphQLError('Own.', { extensions }));
+      builder.mutationField('own', (t) => t.string({ nullable: true, resolve }));
+    };
+    await using opened = await open({ extend, plugins: [{ onExecute() {} }] });
+    const { text } = await opened.post({ query: 'mutation { own }' });
+    const extensions = { code: 'BAD_USER_INPUT', issues, outcome: 'UNKNOWN' };
+    expect(JSON.parse(text).errors).toMatchObject([{ message: 'Own.', path: ['own'], extensions }]);
+  });
+
+  it('may give each context a schema, and add plugins', async () => {
+    const other = buildSchema('type Query { pets: String, only: String }');
+    const seen: string[] = [];
+    const schemas: object[] = [];
+    const added: OperationPlugin = {
+      onSchemaChange: ({ schema }) => void schemas.push(schema),
+      onExecute: ({ args }) => void seen.push(String(args.operationName)),
+    };
+    const plugin = {
+      onPluginInit: ({ addPlugin }: { addPlugin(plugin: object): void }) => addPlugin(added),
+      onEnveloped({
+        context,
+        setSchema,
+      }: {
+        context?: OperationContext;
+        setSchema(one: object): void;
+      }) {
+        setSchema(context?.params.operationName === 'Other' ? other : (schemas[0] as object));
+      },
+    };
+    await using opened = await open({ plugins: [plugin] });
+    for (let times = 1; times <= 3; times++) {
+      const body = { query: 'query Other { pets }', operationName: 'Other' };
+      expect((await opened.post(body)).text).toBe('{"data":{"pets":null}}');
+      expect(
+        (await opened.post({ query: `query Own ${query}`, operationName: 'Own' })).text,
+      ).toContain('"id"');
+      const refused = await opened.post({ query: 'query Own { only }', operationName: 'Own' });
+      expect(JSON.parse(refused.text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    }
+    expect(seen).toEqual(['Other', 'Own', 'Other', 'Own', 'Other', 'Own']);
   });
 });
 
