@@ -83,8 +83,7 @@ export function createExecute(options: ExecuteOptions) {
       if (!operation) throw unknownOperation(prepared.operationNames, params);
       report.operation = operation.label;
       checkMethod(operation, head.method);
-      const { isDeferred } = operation;
-      if (isDeferred || operation.isIntrospection) await nextTurn(scope);
+      if (operation.isDeferred || operation.isIntrospection) await nextTurn(scope);
       if (rateLimit) await rateLimit.take(scope.key, operation.calls);
       if (operation.needsKey) await acceptKey(calls);
       const built = pipeline.contextFactory();
@@ -101,9 +100,10 @@ export function createExecute(options: ExecuteOptions) {
       finder.executed(given, request);
       const extend = extender(operation.deprecations, calls.explained);
       if (!isAsyncIterable(result)) return extend(result);
-      if (delivery !== undefined) return { parts: result, delivery, extend, isDeferred };
+      if (delivery !== undefined)
+        return { parts: result, delivery, extend, isDeferred: result === state.executed };
       // Of a plugin: other operations have parts only if the client accepts them.
-      stop(result);
+      stop(result[Symbol.asyncIterator]());
       throw new HttpError(406, 'NOT_ACCEPTABLE', 'accept: expected a type for parts.');
     } catch (error) {
       if (error instanceof GraphQLError) return { errors: [error] };

@@ -4,6 +4,5 @@ import type { GraphQLSchema } from 'graphql';
 export interface HostAdditions {
   /** That of the gateway by default. */
   readonly schema?: GraphQLSchema | undefined;
-  /** Plugins of Envelop and Yoga. */
   readonly plugins?: readonly (object | false | null | undefined)[] | undefined;
 }

@@ -19,6 +19,8 @@ export interface OperationState {
   prepared: PreparedDocument | undefined;
   /** How deferred fragments are delivered; undefined for a whole result. */
   readonly delivery: Delivery | undefined;
+  /** The result of the gateway's executor, if it may have parts. */
+  executed?: unknown;
 }
 
 /** The context of one operation, which Yoga's hooks and the resolvers receive, and plugins extend. */

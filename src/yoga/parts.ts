@@ -44,24 +44,21 @@ export interface DeliveredParts {
 }
 
 /** Ends parts that nobody reads. */
-export function stop(parts: AsyncIterable<unknown>): void {
-  void parts[Symbol.asyncIterator]()
-    .return?.()
-    ?.catch(() => {});
-}
+export const stop = (parts: AsyncIterator<unknown>) => void parts.return?.()?.catch(() => {});
 
 /**
  * Encodes the parts of a result, each when it is read. Read them to the end, or call `return`, which
  * cancels the calls in flight. The end of the parts is that of the request.
  */
 export function encodeParts(result: DeliveredParts, request: GatewayRequest): BodyParts {
-  const texts = writeParts(result, request);
+  const parts = result.parts[Symbol.asyncIterator]();
+  const texts = writeParts({ ...result, parts: { [Symbol.asyncIterator]: () => parts } }, request);
   const body: BodyParts = Object.assign(texts, {
     async return() {
       request.scope.cancel();
       // The rest is read, so that its errors are reported.
       if (result.isDeferred) while (!(await texts.next()).done);
-      stop(result.parts);
+      stop(parts);
       request.end();
       return { value: undefined, done: true as const };
     },
@@ -69,7 +66,7 @@ export function encodeParts(result: DeliveredParts, request: GatewayRequest): Bo
     throw: () => body.return(),
     end() {
       request.scope.cancel('deadline');
-      if (!result.isDeferred) stop(result.parts);
+      if (!result.isDeferred) stop(parts);
     },
   });
   return body;

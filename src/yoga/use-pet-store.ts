@@ -41,8 +41,8 @@ export function usePetStoreCalls(
     const end = () => void scope.end();
     scope.begin();
     scope.onLeave = end;
-    scope.follow(request);
     try {
+      if (request.signal) scope.follow(request);
       return typeOwnErrors(await execute({ ...args, variableValues }), failed, end);
     } catch (error) {
       end();
@@ -76,7 +76,7 @@ export function usePetStoreCalls(
     onSubscribe: ({ subscribeFn, setSubscribeFn }) => setSubscribeFn(wrap(subscribeFn)),
     // Yoga does not read a result in parts for clients that do not accept one.
     onResultProcess({ result, resultProcessor: found }) {
-      if (!found && isAsyncIterable(result)) stop(result);
+      if (!found && isAsyncIterable(result)) stop(result[Symbol.asyncIterator]());
     },
   };
 }

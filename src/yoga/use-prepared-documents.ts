@@ -39,7 +39,6 @@ export function usePreparedDocuments(
   const parse = createBoundedParse(operationLimits);
   const options = { maxErrors, hideSuggestions: introspection !== true };
   const rule = refuseUnsupported(introspection);
-  /** Those of plugins, too. */
   const validated = new WeakMap<DocumentNode, PreparedDocument>();
   /** Those of plugins that were executed without being validated. */
   const executed = new WeakMap<DocumentNode, PreparedDocument>();
@@ -86,8 +85,11 @@ export function usePreparedDocuments(
         if (operation === undefined) return interpret(args);
         context.petStore.isAlone = operation.calls === 1 && args.schema === ownSchema;
         const result = operation.execute(args, state.delivery);
-        if (!hooks.seeResults) return result;
-        return Promise.resolve(result).then((settled) => typeOwnErrors(settled, state.request));
+        if (!hooks.seeResults && !operation.isDeferred) return result;
+        return Promise.resolve(result).then((settled) => {
+          state.executed = hooks.seeResults ? typeOwnErrors(settled, state.request) : settled;
+          return state.executed;
+        });
       });
     },
   };

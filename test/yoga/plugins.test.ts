@@ -351,7 +351,11 @@ describe('a plugin of the host', () => {
     expect((await opened.post({ query })).status).toBe(406);
   });
 
-  it('may replace a result by a sequence that does not end, which the client and the server end', async () => {
+  it.each([
+    ['of a generator', query, false],
+    ['of a generator, for a document with @defer', deferred, false],
+    ['of an iterable', query, true],
+  ])('may replace a result by a sequence that does not end, but with the client or the server: %s', async (_, document, isFresh) => {
     let ended = 0;
     async function* ticks() {
       try {
@@ -364,14 +368,15 @@ describe('a plugin of the host', () => {
       }
     }
     const onExecute: OperationPlugin['onExecute'] = () => ({
-      onExecuteDone: ({ setResult }) => setResult(ticks()),
+      onExecuteDone: ({ setResult }) =>
+        setResult((isFresh ? { [Symbol.asyncIterator]: ticks } : ticks()) as ExecutionResult),
     });
     const opened = await open({ plugins: [{ onExecute }] });
     const accept = 'text/event-stream';
     const init = {
       method: 'POST',
       headers: { ...headers, accept },
-      body: JSON.stringify({ query }),
+      body: JSON.stringify({ query: document }),
     };
     const fetched = await opened.gateway(new Request('http://host/graphql', init));
     const readOne = async (response: Response) => {

@@ -1,8 +1,8 @@
 import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql';
-import { useExtendContext } from 'graphql-yoga';
+import { createYoga, useExtendContext } from 'graphql-yoga';
 import { expect, it, vi } from 'vitest';
 import { Scope } from '../../src/request/scope.ts';
-import { ErrorResponse, type PetStoreContext } from '../../src/schema.ts';
+import { ErrorResponse, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema, openYoga } from '../support/yoga.ts';
 
@@ -403,4 +403,18 @@ it.each([
     '/v1/categories/2',
     '/v1/pets',
   ]);
+});
+
+it('executes for a context whose request has no signal, as of a WebSocket', async () => {
+  const end = vi.spyOn(Scope.prototype, 'end');
+  const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...demo }));
+  const yoga = createYoga({ schema: buildSchema(() => {}), plugins: [plugin] });
+  const request = { method: 'GET', url: 'http://host/', headers: new Headers(withKey) };
+  const { execute: run, contextFactory, parse, schema } = yoga.getEnveloped({ request });
+  const document = parse('{ pets(limit: 1) { id } }');
+  const result = await run({ schema, document, contextValue: await contextFactory() });
+  expect(result).toEqual({ data: { pets: [{ id: '1' }] } });
+  expect(end.mock.results.at(-1)?.value).toBe(true);
+  end.mockRestore();
+  await yoga.dispose();
 });
