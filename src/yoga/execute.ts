@@ -70,7 +70,7 @@ export function createExecute(options: ExecuteOptions) {
     const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
     const calls = new PetStoreCalls(scope, petStore, isExplained);
     calls.isPlain = hooks.seeResults;
-    const state: OperationState = { request, text, prepared: known, delivery };
+    const state: OperationState = { request, text, known, delivery };
     const context: OperationContext = { petStore: calls, params, [own]: state };
     if (hooks.any) context.request = requestOf(head);
     const pipeline = getEnveloped(context);
@@ -78,7 +78,7 @@ export function createExecute(options: ExecuteOptions) {
       const document = pipeline.parse(text);
       const errors: readonly GraphQLError[] = pipeline.validate(pipeline.schema, document);
       if (errors.length > 0) return { errors };
-      const prepared = prepare({ document, schema: pipeline.schema }, state);
+      const prepared = prepare({ document, schema: pipeline.schema });
       const operation = prepared.find(params.operationName);
       if (!operation) throw unknownOperation(prepared.operationNames, params);
       report.operation = operation.label;
@@ -99,7 +99,7 @@ export function createExecute(options: ExecuteOptions) {
       if (isParsed && cache.peek(text) !== prepared) cache.set(text, prepared);
       finder.executed(given, request);
       const extend = extender(operation.deprecations, calls.explained);
-      if (!isAsyncIterable(result)) return extend(result);
+      if (!isAsyncIterable(result)) return extend?.(result) ?? result;
       if (delivery !== undefined)
         return { parts: result, delivery, extend, isDeferred: result === state.executed };
       // Of a plugin: other operations have parts only if the client accepts them.
@@ -151,8 +151,11 @@ function requestOf({ scheme, method, path, search, headers }: RequestHead) {
 }
 
 /** Returns what adds our extensions after the pipeline, where no plugin keeps them for others. */
-function extender(deprecations: readonly Deprecation[], explained?: ExplainedCalls): Extend {
-  if (deprecations.length === 0 && explained === undefined) return (entry) => entry;
+function extender(
+  deprecations: readonly Deprecation[],
+  explained?: ExplainedCalls,
+): Extend | undefined {
+  if (deprecations.length === 0 && explained === undefined) return undefined;
   return (entry) => {
     // Not if nothing was executed, and only in the first part.
     const isFirst = 'data' in entry;

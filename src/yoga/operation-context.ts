@@ -15,8 +15,8 @@ export interface OperationState {
   readonly text: string;
   /** What the parser has made of the text; another document is a plugin's. */
   parsed?: DocumentNode;
-  /** Set if the document is known, or when it is valid. */
-  prepared: PreparedDocument | undefined;
+  /** The document of the text, if the text is known. */
+  readonly known: PreparedDocument | undefined;
   /** How deferred fragments are delivered; undefined for a whole result. */
   readonly delivery: Delivery | undefined;
   /** The result of the gateway's executor, if it may have parts. */

@@ -38,7 +38,7 @@ export type Extend = <Entry extends object>(entry: Entry) => Entry;
 export interface DeliveredParts {
   readonly parts: AsyncIterable<ResultPart>;
   readonly delivery: Delivery;
-  readonly extend: Extend;
+  readonly extend: Extend | undefined;
   /** Whether they are those of deferred fragments; others are a plugin's, and may not end. */
   readonly isDeferred: boolean;
 }
@@ -87,7 +87,7 @@ async function* writeParts(
   let isLast = false;
   try {
     for await (const untyped of parts) {
-      const part = typeEach<object>(extend(untyped), (one) =>
+      const part = typeEach<object>(extend?.(untyped) ?? untyped, (one) =>
         typeErrors(one, request),
       ) as TypedPart;
       if (isLast) continue;

@@ -9,7 +9,7 @@ import {
   validate,
 } from 'graphql';
 import { schema as ownSchema } from '../graphql/schema.ts';
-import { type OperationPlugin, type OperationState, own } from './operation-context.ts';
+import { type OperationPlugin, own } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
 import { type PreparedDocument, prepareDocument } from './prepared-documents.ts';
 import { interpret } from './prepared-operation.ts';
@@ -43,24 +43,21 @@ export function usePreparedDocuments(
   /** Those of plugins that were executed without being validated. */
   const executed = new WeakMap<DocumentNode, PreparedDocument>();
 
-  function validateOnce(state: OperationState): typeof validate {
-    return (schema, document, rules = specifiedRules) => {
-      state.prepared = validated.get(document);
-      if (state.prepared?.isValidFor(schema, rules)) return [];
-      const most = rules.filter((one) => one !== KnownOperationTypesRule);
-      const errors = validate(schema, document, [...most, rule], options);
-      // A stack that is not read holds 70 KB.
-      for (const error of errors) error.stack = '';
-      if (errors.length > 0) return errors;
-      state.prepared = prepareDocument(document, schema, rules, introspection);
-      validated.set(document, state.prepared);
-      return errors;
-    };
-  }
+  const validateOnce: typeof validate = (schema, document, rules = specifiedRules) => {
+    if (validated.get(document)?.isValidFor(schema, rules)) return [];
+    const most = rules.filter((one) => one !== KnownOperationTypesRule);
+    const errors = validate(schema, document, [...most, rule], options);
+    // A stack that is not read holds 70 KB.
+    for (const error of errors) error.stack = '';
+    if (errors.length === 0) {
+      validated.set(document, prepareDocument(document, schema, rules, introspection));
+    }
+    return errors;
+  };
 
-  function prepare({ document, schema }: ExecutionArgs, { prepared }: OperationState) {
-    if (prepared?.document === document && prepared.schema === schema) return prepared;
-    const known = executed.get(document);
+  function prepare({ document, schema }: Pick<ExecutionArgs, 'document' | 'schema'>) {
+    let known = validated.get(document);
+    if (known?.schema !== schema) known = executed.get(document);
     if (known?.schema === schema) return known;
     const other = prepareDocument(document, schema, [], introspection);
     executed.set(document, other);
@@ -73,15 +70,15 @@ export function usePreparedDocuments(
       const state = context[own];
       setParseFn((source, parseOptions) => {
         if (source !== state.text) return parse(source, parseOptions);
-        state.parsed = state.prepared?.document ?? parse(source, parseOptions);
+        state.parsed = state.known?.document ?? parse(source, parseOptions);
         return state.parsed;
       });
     },
-    onValidate: ({ context, setValidationFn }) => setValidationFn(validateOnce(context[own])),
+    onValidate: ({ setValidationFn }) => setValidationFn(validateOnce),
     onExecute({ context, setExecuteFn }) {
       const state = context[own];
       setExecuteFn((args: ExecutionArgs) => {
-        const operation = prepare(args, state).find(args.operationName ?? undefined);
+        const operation = prepare(args).find(args.operationName ?? undefined);
         if (operation === undefined) return interpret(args);
         context.petStore.isAlone = operation.calls === 1 && args.schema === ownSchema;
         const result = operation.execute(args, state.delivery);
