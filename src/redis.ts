@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type CommandParser, createClient, defineScript } from '@redis/client';
+import { type CommandParser, createClient, defineScript, ErrorReply } from '@redis/client';
 
 /** How long a server may fail before it counts as down, in milliseconds: a short stall is no failure. */
 const patienceMs = 200;
@@ -7,7 +7,12 @@ const patienceMs = 200;
 /** The time for a connection, and before the next one, in milliseconds. */
 const retryMs = 1000;
 
+/** The errors of a server that another one has replaced behind its address, or that is not ready. */
+const isElsewhere = /^(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN) /;
+
 interface RedisOptions {
+  /** The environment variable that has the URL. */
+  readonly variable: string;
   readonly url: string;
   /** Lua scripts with one key. */
   readonly scripts: Readonly<Record<string, string>>;
@@ -18,25 +23,34 @@ interface RedisOptions {
   readonly onChange: (cause?: Error) => void;
 }
 
-/** Opens the connection to a Redis server that processes share, and waits for it for a second at most. */
-export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }: RedisOptions) {
-  const defined = Object.entries(scripts).map(([name, text]) => [name, define(text)]);
-  const client = createClient({
-    url,
-    scripts: Object.fromEntries(defined) as Record<string, ReturnType<typeof define>>,
-    disableOfflineQueue: true,
-    // A silent server fails between two pings, and the connection is replaced.
-    pingInterval: retryMs / 2,
-    socket: { connectTimeout: retryMs, socketTimeout: retryMs * 0.9, reconnectStrategy: retryMs },
-  });
+/** Whether the server has refused a script, which then has done nothing. */
+export const isRefusal = (error: unknown): boolean => error instanceof ErrorReply;
+
+/**
+ * Opens the connection to a Redis server that processes share, and waits for it for a second at most.
+ * @throws if it is a Redis Cluster or a Sentinel
+ */
+export async function openRedis(options: RedisOptions) {
+  const { variable, timeoutMs, onFailure, onChange } = options;
+  let client = connect(options, fail);
+  let connectedAt = performance.now();
   let isUp = true;
   /** The first failure since the last response in time: it is the cause of the others. */
   let failure: { readonly cause: Error; readonly at: number } | undefined;
+  let refusedAt = Number.NEGATIVE_INFINITY;
 
   function fail(cause: Error): void {
+    const now = performance.now();
     onFailure();
-    failure ??= { cause, at: performance.now() };
-    if (!isUp || performance.now() - failure.at < patienceMs) return;
+    failure ??= { cause, at: now };
+    if (isRefusal(cause)) refusedAt = now;
+    // Its address may lead to it for a while longer.
+    if (isElsewhere.test(cause.message) && now - connectedAt > retryMs) {
+      client.destroy();
+      client = connect(options, fail);
+      connectedAt = now;
+    }
+    if (!isUp || (refusedAt !== now && now - failure.at < patienceMs)) return;
     isUp = false;
     onChange(failure.cause);
   }
@@ -49,6 +63,8 @@ export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }
     const timer = setTimeout(() => setImmediate(end), timeoutMs);
     try {
       const reply = await Promise.race([client[script]?.(key, ...values), timedOut.promise]);
+      // A server that is full or read-only still runs scripts that write nothing.
+      if (performance.now() - refusedAt < retryMs) return reply;
       if (!isUp) onChange();
       isUp = true;
       failure = undefined;
@@ -61,10 +77,13 @@ export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }
     }
   }
 
-  client.on('error', fail);
-  client.connect().catch(() => {});
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
+  const { mode } = client.isReady ? await client.hello().catch(() => unknownServer) : unknownServer;
+  if (mode !== unknownServer.mode) {
+    client.destroy();
+    throw new Error(`${variable}: expected one Redis server, found a Redis ${mode}.`);
+  }
   /** `isUp`: whether it responds in time, or has failed only for a moment. */
   return {
     isUp: () => isUp,
@@ -73,6 +92,24 @@ export async function openRedis({ url, scripts, timeoutMs, onFailure, onChange }
     [Symbol.dispose]: () => client.destroy(),
   };
 }
+
+function connect({ url, scripts }: RedisOptions, onError: (error: Error) => void) {
+  const defined = Object.entries(scripts).map(([name, text]) => [name, define(text)]);
+  const client = createClient({
+    url,
+    scripts: Object.fromEntries(defined) as Record<string, ReturnType<typeof define>>,
+    disableOfflineQueue: true,
+    // A silent server fails between two pings, and the connection is replaced.
+    pingInterval: retryMs / 2,
+    socket: { connectTimeout: retryMs, socketTimeout: retryMs * 0.9, reconnectStrategy: retryMs },
+  });
+  client.on('error', onError);
+  client.connect().catch(() => {});
+  return client;
+}
+
+/** The reply of a server that is not asked, or may not be. */
+const unknownServer = { mode: 'standalone' };
 
 function define(text: string) {
   return defineScript({

@@ -40,7 +40,7 @@ export async function openPetStore(
     const { openBuiltinPetStore } = await import('./builtin/pet-store.ts');
     return openBuiltinPetStore(options, telemetry, keys);
   }
-  const { idempotencyStore: url, timeoutMs, sendsIdempotencyKeys = false } = options;
+  const { idempotencyStore: url, timeoutMs } = options;
   const { openRestPetStore } = await import('./rest/pet-store.ts');
   const { rememberWrites } = await import('./remembered-writes.ts');
   const store =
@@ -48,5 +48,12 @@ export async function openPetStore(
       ? (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics)
       : await (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
   const petStore = openRestPetStore(options, telemetry, keys);
-  return rememberWrites(petStore, store, sendsIdempotencyKeys);
+  const { baseUrl, messagesBaseUrl, idempotentServices = [] } = options;
+  return rememberWrites(petStore, store, {
+    pets: { url: baseUrl.href, carriesKey: idempotentServices.includes('pets') },
+    messages: {
+      url: `${messagesBaseUrl?.href}`,
+      carriesKey: idempotentServices.includes('messages'),
+    },
+  });
 }

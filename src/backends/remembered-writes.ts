@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   BackendUnavailableError,
   ErrorResponse,
   IdempotencyKeyReusedError,
+  PetStoreError,
 } from '../contract/error.ts';
 import { nameOfWrite } from '../contract/idempotency.ts';
-import type { PetStore, WriteKey } from '../contract/pet-store.ts';
+import type { Operation, PetStore, WriteKey } from '../contract/pet-store.ts';
 import type { KeyedCaller } from '../keys/api-key.ts';
 import { untilDeadline } from './until-deadline.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
@@ -14,10 +14,20 @@ import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result
 export interface StoredWrite {
   readonly fingerprint: string;
   readonly result?: string | undefined;
+  /** Whether its call carried the key to the service, which then does not do it twice. */
+  readonly carriedKey: boolean;
 }
 
 /** What a store of writes returns; undefined if it had stored nothing. */
 export type FoundWrite = StoredWrite | undefined;
+
+/** The service that carries out writes. */
+export interface WriteService {
+  /** Its base URL, so that gateways before other services can share a store. */
+  readonly url: string;
+  /** Whether each call carries the key, because the service honours it: a write whose outcome is unknown is repeated. */
+  readonly carriesKey: boolean;
+}
 
 /** Keeps writes for 24 hours, by names that are hashes. */
 export interface WriteStore extends AsyncDisposable {
@@ -25,7 +35,7 @@ export interface WriteStore extends AsyncDisposable {
    * Returns what is stored of a write, and if that is nothing, stores that its call begins. Throws or
    * rejects with an error whose outcome is `NOT_DONE` if it can't.
    */
-  begin(caller: KeyedCaller, name: string, fingerprint: string): FoundWrite | Promise<FoundWrite>;
+  begin(caller: KeyedCaller, name: string, write: StoredWrite): FoundWrite | Promise<FoundWrite>;
   /** Replaces what `begin` has stored, or removes it. */
   end(name: string, write: FoundWrite): void;
 }
@@ -41,31 +51,30 @@ type Write<Value, Result> = (
   write?: WriteKey,
 ) => Promise<Result>;
 
-/**
- * Makes writes with a key as `PetStore` promises, over a pet store that does not. `repeatsUnknown`: the service
- * does so itself, so that a write whose outcome is unknown is sent again.
- */
+/** Makes writes with a key as `PetStore` promises, over a pet store that does not. */
 export function rememberWrites<Store extends PetStore>(
   petStore: Store,
   store: WriteStore,
-  repeatsUnknown: boolean,
+  services: Readonly<Record<Operation['service'], WriteService>>,
 ): Store {
-  const declared = new RememberedWrites(petStore, store, repeatsUnknown);
-  // Nothing shows that the service honours the header on other paths.
-  const others = new RememberedWrites(petStore, store, false);
-
-  const method =
-    <Value, Result>(call: Write<Value, Result>, writes = declared): Write<Value, Result> =>
-    (caller, value, write) =>
+  function method<Value, Result>(
+    call: Write<Value, Result>,
+    service: WriteService,
+  ): Write<Value, Result> {
+    const writes = new RememberedWrites(petStore, store, service);
+    return (caller, value, write) =>
       write === undefined
         ? call(caller, value)
         : (writes.make(caller, write, () => call(caller, value, write)) as Promise<Result>);
+  }
 
+  const { pets, messages } = services;
   return {
     ...petStore,
-    createPet: method(petStore.createPet),
-    sendMessage: method(petStore.sendMessage),
-    send: method(petStore.send, others),
+    createPet: method(petStore.createPet, pets),
+    sendMessage: method(petStore.sendMessage, messages),
+    // Nothing shows that the service honours the header on other paths.
+    send: method(petStore.send, { ...pets, carriesKey: false }),
     async [Symbol.asyncDispose]() {
       await petStore[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
@@ -86,19 +95,19 @@ class Flight {
 class RememberedWrites {
   readonly #petStore: PetStore;
   readonly #store: WriteStore;
-  readonly #repeatsUnknown: boolean;
+  readonly #service: WriteService;
   readonly #flights = new Map<string, Flight>();
 
-  constructor(petStore: PetStore, store: WriteStore, repeatsUnknown: boolean) {
+  constructor(petStore: PetStore, store: WriteStore, service: WriteService) {
     this.#petStore = petStore;
     this.#store = store;
-    this.#repeatsUnknown = repeatsUnknown;
+    this.#service = service;
   }
 
   /** Makes a write, waits for the one in flight, or returns what it did. */
   async make(caller: KeyedCaller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
     const { fingerprint } = write;
-    const name = nameOfWrite(caller, write);
+    const name = nameOfWrite(caller, write, this.#service.url);
     for (let isElsewhere = false; ; ) {
       const flight = this.#flights.get(name);
       if (flight === undefined) return this.#begin(caller, name, fingerprint, send, isElsewhere);
@@ -124,7 +133,8 @@ class RememberedWrites {
       flight.known.resolve(write ?? {});
       flight.ended.resolve(write);
     };
-    const before = await this.#lookUp(caller, name, fingerprint, flight).catch((error) => {
+    const begun = { fingerprint, carriedKey: this.#service.carriesKey };
+    const before = await this.#lookUp(caller, name, begun, flight).catch((error) => {
       // It may have been stored that the call begins.
       this.#store.end(name, undefined);
       end(undefined);
@@ -132,8 +142,9 @@ class RememberedWrites {
     });
     // Sending it again finds out what it did.
     const isUnknown =
-      this.#repeatsUnknown &&
-      before?.fingerprint === fingerprint &&
+      begun.carriedKey &&
+      before?.carriedKey === true &&
+      before.fingerprint === fingerprint &&
       outcomeOf(decodeResult(before.result ?? 'null')) === 'UNKNOWN';
     if (before !== undefined && !isUnknown) {
       end(before);
@@ -156,8 +167,10 @@ class RememberedWrites {
     if (call === undefined || call.outcome !== undefined) drop();
     else {
       call.onEnd = (outcome) => {
-        const write = { fingerprint, result: encodeResult(outcome) };
         const became = outcomeOf(outcome);
+        const isFinal = became === 'UNKNOWN' && !begun.carriedKey;
+        if (outcome instanceof PetStoreError) outcome.isFinal = isFinal;
+        const write = { ...begun, result: encodeResult(outcome) };
         if (became === 'DONE' || (became === 'UNKNOWN' && before === undefined)) store(write);
         // Those that wait share a refusal of the service; a later one is a new attempt.
         else drop(outcome instanceof ErrorResponse ? write : undefined);
@@ -167,16 +180,17 @@ class RememberedWrites {
   }
 
   /** Returns what is stored of a write, once no other process makes it. */
-  async #lookUp(caller: KeyedCaller, name: string, fingerprint: string, flight: Flight) {
+  async #lookUp(caller: KeyedCaller, name: string, write: StoredWrite, flight: Flight) {
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
-      const begun = Promise.resolve(this.#store.begin(caller, name, fingerprint));
+      const begun = Promise.resolve(this.#store.begin(caller, name, write));
       const looked = flight.isElsewhere ? begun.catch(throwUnknown) : begun;
       const found = await untilDeadline(caller, () => flight.isElsewhere, looked);
       flight.isElsewhere = found !== undefined;
       if (found === undefined || found.result !== undefined) return found;
       flight.known.resolve(found);
-      requireSame(found, fingerprint);
-      await untilDeadline(caller, () => true, wait(pauseMs));
+      requireSame(found, write.fingerprint);
+      const pause = new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await untilDeadline(caller, () => true, pause);
     }
   }
 

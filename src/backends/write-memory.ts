@@ -53,7 +53,7 @@ export function openWriteMemory(
   }
 
   return {
-    begin({ key }, name, fingerprint) {
+    begin({ key }, name, write) {
       const startedAt = performance.now();
       for (const [old, entry] of writes) {
         if (entry.startedAt > startedAt - day) break;
@@ -65,7 +65,7 @@ export function openWriteMemory(
       const bytes = bytesPerWrite + 2 * key.credential.length;
       if (!take(key, bytes))
         throw notStored('Too many writes with an Idempotency-Key are in flight.');
-      writes.set(name, { key, fingerprint, startedAt, bytes, result: undefined });
+      writes.set(name, { ...write, key, startedAt, bytes, result: undefined });
       return undefined;
     },
     end(name, write) {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { BackendUnavailableError } from '../contract/error.ts';
-import { openRedis } from '../redis.ts';
+import { isRefusal, openRedis } from '../redis.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import { type FoundWrite, notStored, type WriteStore } from './remembered-writes.ts';
 import { encodeResult } from './write-result.ts';
@@ -13,31 +12,35 @@ const timeoutMs = 1000;
 const graceMs = 5000;
 
 /**
- * Stores the marker of a call that ends within ARGV[3] milliseconds, unless something is stored. Returns
- * what is: the fingerprint, and the result if there is one. It is ARGV[4] if the process of the call has died.
+ * Stores the marker ARGV[1] of a call that ends within ARGV[4] milliseconds, unless something is stored.
+ * Returns the time, and what is stored: the fingerprint, the result if there is one, and whether the call
+ * carried the key. The result is ARGV[5] if the process of the call has died. It returns only the time after
+ * ARGV[6], when nobody waits for it: Redis may have been frozen.
  */
 const begin = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'endsAt', 'result')
+if now > tonumber(ARGV[6]) then return { now } end
+local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'endsAt', 'result', 'carriedKey')
 if found[1] then
   if not found[3] and tonumber(found[2]) < now then
-    found[3] = ARGV[4]
-    redis.call('HSET', KEYS[1], 'result', ARGV[4])
+    found[3] = ARGV[5]
+    -- Redis may be full.
+    redis.pcall('HSET', KEYS[1], 'result', ARGV[5])
   end
-  return { found[1], found[3] }
+  return { now, found[1], found[3], found[4] }
 end
-local endsAt = string.format('%.0f', now + ARGV[3])
-redis.call('HSET', KEYS[1], 'marker', ARGV[1], 'fingerprint', ARGV[2], 'endsAt', endsAt)
+local endsAt = string.format('%.0f', now + ARGV[4])
+redis.call('HSET', KEYS[1], 'marker', ARGV[1], 'fingerprint', ARGV[2], 'carriedKey', ARGV[3], 'endsAt', endsAt)
 redis.call('PEXPIRE', KEYS[1], 86400000)
-return false`;
+return { now, false }`;
 
-/** Stores the result ARGV[2], also if the marker is lost, or without one forgets that its call began. */
+/** Stores the result ARGV[4], also if the marker is lost, or without one forgets that its call began. */
 const end = `
 local found = redis.call('HMGET', KEYS[1], 'marker', 'result')
 local isOwn = found[1] == ARGV[1] or (ARGV[1] == '' and found[2])
-if ARGV[2] ~= '' and (isOwn or not (found[1] or found[2])) then
-  redis.call('HSET', KEYS[1], 'marker', '', 'fingerprint', ARGV[3], 'result', ARGV[2])
+if ARGV[4] ~= '' and (isOwn or not (found[1] or found[2])) then
+  redis.call('HSET', KEYS[1], 'marker', '', 'fingerprint', ARGV[2], 'carriedKey', ARGV[3], 'result', ARGV[4])
   redis.call('PEXPIRE', KEYS[1], 86400000)
 elseif found[1] == ARGV[1] and not found[2] then
   redis.call('DEL', KEYS[1])
@@ -47,6 +50,9 @@ const died = 'The gateway stopped before it had a response.';
 /** What a repetition gets if the process of the call has died. */
 const lost = encodeResult(new BackendUnavailableError(died));
 
+/** The scripts of the store. */
+export const scripts = { begin, end };
+
 /** Opens the store of writes in a Redis server, which gateways share. */
 export async function openWriteRedis(
   url: string,
@@ -54,8 +60,9 @@ export async function openWriteRedis(
   { log, metrics }: Reporting,
 ): Promise<WriteStore> {
   const redis = await openRedis({
+    variable: 'IDEMPOTENCY_STORE',
     url,
-    scripts: { begin, end },
+    scripts,
     timeoutMs,
     onFailure: () => metrics.idempotencyStoreErrors.inc(),
     onChange(err) {
@@ -63,48 +70,74 @@ export async function openWriteRedis(
       else log.warn({ err }, 'the store of writes failed: those with a key are refused');
     },
   });
+  return keepWrites(redis, callTimeoutMs);
+}
+
+/** Creates the store over the scripts of a Redis server. */
+export function keepWrites(
+  redis: Pick<Awaited<ReturnType<typeof openRedis>>, 'run' | 'isConnected' | typeof Symbol.dispose>,
+  callTimeoutMs: number,
+): WriteStore {
   /** The latest marker of each write that this process has stored, or may have. */
   const markers = new Map<string, string>();
   const endsIn = String(callTimeoutMs + graceMs);
   /** The last writes to the store, which it has not confirmed. */
   const pending = new Set<Promise<unknown>>();
-  const closing = new AbortController();
+  const closing = Promise.withResolvers<never>();
+  closing.promise.catch(() => {});
+  /** What the clock of Redis adds to `performance.now()`, from its last reply; 0 before, so that it refuses. */
+  let clockMs = 0;
+
+  async function runBegin(key: string, ...values: string[]): Promise<unknown[]> {
+    const deadline = Math.ceil(performance.now() + clockMs + timeoutMs);
+    const reply = (await redis.run('begin', key, ...values, String(deadline))) as unknown[];
+    clockMs = Number(reply[0]) - performance.now();
+    return reply;
+  }
 
   /** Stores how a call ended, also later, until it counts as that of a process that has died. */
   const store = (pauseMs: number, ...values: [string, ...string[]]): Promise<unknown> =>
     redis.run('end', ...values).catch(async (error) => {
       if (pauseMs > callTimeoutMs + graceMs) throw error;
-      await wait(pauseMs, undefined, { signal: closing.signal });
+      const pause = new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+      await Promise.race([pause, closing.promise]);
       return store(2 * pauseMs, ...values);
     });
 
   const keyOf = (name: string) => `petstore:write:${name}`;
+  const carried = (write: FoundWrite) => (write?.carriedKey ? '1' : '');
 
   return {
-    async begin(_caller, name, fingerprint): Promise<FoundWrite> {
+    async begin(_caller, name, write): Promise<FoundWrite> {
       const marker = randomUUID();
       // Without a connection, nothing is stored.
       if (redis.isConnected()) markers.set(name, marker);
-      const values = [marker, fingerprint, endsIn, lost];
-      const reply = await redis.run('begin', keyOf(name), ...values).catch(() => {
+      // Another call may have begun since, or the caller of this one has left.
+      const isCurrent = () => markers.get(name) === marker;
+      const run = () =>
+        runBegin(keyOf(name), marker, write.fingerprint, carried(write), endsIn, lost);
+      const reply = await run()
+        .then((first) => (first.length < 2 && isCurrent() ? run() : first))
+        .catch((error) => (isRefusal(error) ? [] : undefined));
+      const [, fingerprint, result, carriedKey] = (reply ?? []) as string[];
+      // Without a reply, the call may be stored.
+      if (reply && (reply.length < 2 || fingerprint) && isCurrent()) markers.delete(name);
+      if (!reply || reply.length < 2) {
         throw notStored('The store of writes with an Idempotency-Key could not be reached.');
-      });
-      if (!Array.isArray(reply)) return undefined;
-      // Another call may have begun since.
-      if (markers.get(name) === marker) markers.delete(name);
-      const [stored, result] = reply;
-      return { fingerprint: stored, result: result ?? undefined };
+      }
+      if (!fingerprint) return undefined;
+      return { fingerprint, result: result ?? undefined, carriedKey: carriedKey === '1' };
     },
     end(name, write) {
       const { result = '', fingerprint = '' } = write ?? {};
-      const values = [markers.get(name) ?? '', result, fingerprint];
+      const values = [markers.get(name) ?? '', fingerprint, carried(write), result];
       if (!markers.delete(name) && write === undefined) return;
       const ended = store(500, keyOf(name), ...values).catch(() => {});
       pending.add(ended);
       void ended.finally(() => pending.delete(ended));
     },
     async [Symbol.asyncDispose]() {
-      closing.abort();
+      closing.reject(new Error('closed'));
       await Promise.all(pending);
       redis[Symbol.dispose]();
     },

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { describeValue } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
+import { servicesThatHonour } from '../conformance/idempotency.ts';
 import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conformance/run.ts';
 import { formatTable } from './table.ts';
 
@@ -50,7 +51,9 @@ export function formatReport(baseUrl: string, checks: readonly CheckResult[], js
   const count = (verdict: CheckResult['verdict']) =>
     checks.filter((check) => check.verdict === verdict).length;
   const summary = `${count('pass')} passed, ${count('fail')} failed, ${count('info')} not specified, ${count('skip')} skipped`;
-  return `${baseUrl}\n\n${table}\n${summary}\n`;
+  const [service, other] = servicesThatHonour(checks);
+  const advice = service ? `Set UPSTREAM_IDEMPOTENCY=${other ? 'on' : service}\n` : '';
+  return `${baseUrl}\n\n${table}\n${summary}\n${advice}`;
 }
 
 function isFailed({ verdict }: CheckResult): boolean {

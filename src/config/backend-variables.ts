@@ -2,6 +2,7 @@ import {
   baseUrl,
   databaseUrl,
   headerNames,
+  idempotentServices,
   matching,
   oneOf,
   onOff,
@@ -79,9 +80,9 @@ export const backendVariables = {
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
   UPSTREAM_IDEMPOTENCY: {
-    ...setting('rest.sendsIdempotencyKeys', onOff, 'off'),
+    ...setting('rest.idempotentServices', idempotentServices, 'off'),
     meaning:
-      'send an `Idempotency-Key` with each write, and repeat writes whose outcome is unknown, because the REST service honours the header',
+      'send an `Idempotency-Key` with each write, and repeat writes whose outcome is unknown, because the REST service honours the header; `pets` or `messages` if only one does',
   },
   FORWARD_HEADERS: {
     ...setting('forwardHeaders', headerNames),

@@ -15,6 +15,19 @@ export const onOff = {
   parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
 };
 
+/** Which services honour `Idempotency-Key`. */
+export const idempotentServices = {
+  accepts: 'on, off, pets or messages',
+  parse: (text: string) => honouring[text as keyof typeof honouring],
+};
+
+const honouring = {
+  on: ['pets', 'messages'],
+  off: [],
+  pets: ['pets'],
+  messages: ['messages'],
+} as const;
+
 /** A switch that may be on for accepted API keys only. */
 export const onOffOrKeys = {
   accepts: 'on, off or keys',

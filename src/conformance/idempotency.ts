@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeMessage, decodePet } from '../contract/codec.ts';
-import type { OperationId } from '../contract/pet-store.ts';
-import { type Check, type CheckedService, check, requireThat } from './check.ts';
+import { type OperationId, operations } from '../contract/pet-store.ts';
+import { type Check, type CheckedService, check, type Finding, requireThat } from './check.ts';
 import { describe, expectStatus, readResponseJson } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
 import { bodyOf, validPet } from './writing.ts';
@@ -13,6 +13,14 @@ export const idempotencyChecks: readonly Check[] = [
   ),
   ...doneOnce('message', 'sendMessage', decodeMessage, (message) => JSON.stringify({ message })),
 ];
+
+/** Returns the services, `pets` and `messages`, whose checks have all passed. */
+export function servicesThatHonour(results: readonly (Pick<Check, 'id'> & Finding)[]): string[] {
+  const passed = results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
+  const services = Map.groupBy(idempotencyChecks, ({ operation }) => operations[operation].service);
+  const isHonoured = (checks: readonly Check[]) => checks.every(({ id }) => passed.includes(id));
+  return [...services].filter(([, checks]) => isHonoured(checks)).map(([service]) => service);
+}
 
 function doneOnce(
   prefix: string,

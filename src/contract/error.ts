@@ -37,6 +37,8 @@ export abstract class PetStoreError extends Error {
   readonly writeOutcome: WriteOutcome;
   readonly retryAfterMs: number | undefined;
   readonly isStaged: boolean;
+  /** Whether the outcome of a write with a key stays unknown, however often it is repeated. */
+  isFinal = false;
 
   constructor(message: string, options: FailureOptions = {}) {
     super(message, options);

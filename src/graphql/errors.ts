@@ -107,7 +107,7 @@ function shorten(message: string): string {
 
 function describeContractError(cause: unknown): Description | undefined {
   if (!isShown(cause)) return undefined;
-  const { code, retryAfterMs } = cause;
+  const { code, retryAfterMs, isFinal } = cause;
   const isInvalid = code === 'UPSTREAM_INVALID_RESPONSE';
   const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';
   const { status, body } = cause instanceof ErrorResponse ? cause : {};
@@ -118,6 +118,7 @@ function describeContractError(cause: unknown): Description | undefined {
       ...(status !== undefined && { status }),
       ...(body && Number(status) < 500 && { error: body }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(isFinal && { retryable: false }),
     },
   };
 }

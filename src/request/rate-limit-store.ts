@@ -38,6 +38,7 @@ export async function openRateLimitStore(
   { log, metrics }: Telemetry,
 ) {
   const redis = await openRedis({
+    variable: 'RATE_LIMIT_STORE',
     url,
     scripts: { takeToken },
     timeoutMs,

@@ -15,8 +15,9 @@ import type { NewPet } from '../../src/contract/records.ts';
 import { callWith, openKeys } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { openRest } from '../support/rest-gateway.ts';
+import { openMountable, openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { forgetful } from '../support/write-service.ts';
 
 const rex = { name: 'Rex', categoryId: '1' };
 
@@ -119,6 +120,21 @@ describe('a write with a key', () => {
     expect([service.calls(), again.isReplayed]).toEqual([1, true]);
   });
 
+  it.each([
+    ['stays unknown, and says so at every attempt', 'off', false],
+    ['may still become known if the service honours the key', 'on', undefined],
+  ])('%s', async (_, setting, retryable) => {
+    const env = { UPSTREAM_IDEMPOTENCY: setting };
+    await using opened = await openMountable((_, response) => void response.destroy(), env);
+    const document = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const caller = { authorization: 'Bearer k', idempotencyKey: 'k' };
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const { errors } = await opened.gateway.execute(document, {}, caller);
+      expect(errors?.[0]?.extensions).toMatchObject({ outcome: 'UNKNOWN' });
+      expect(errors?.[0]?.extensions['retryable']).toBe(retryable);
+    }
+  });
+
   it('has an error of the same class, whatever a bundler calls that', () => {
     for (const type of [BackendTimeoutError, InvalidResponseError]) {
       class Renamed extends type {}
@@ -176,12 +192,12 @@ describe('a write with a key', () => {
   });
 
   it('is not done if it was not elsewhere, and neither here when the store fails', async () => {
-    const found = [{ fingerprint: '' }, undefined];
+    const found = [{}, undefined];
     const store: WriteStore = {
-      begin(_caller, _name, fingerprint) {
+      begin(_caller, _name, write) {
         if (found.length === 0) return Promise.reject(notStored('No store.'));
         const next = found.shift();
-        return next && { ...next, fingerprint };
+        return next && { ...next, ...write };
       },
       end() {},
       async [Symbol.asyncDispose]() {},
@@ -192,7 +208,7 @@ describe('a write with a key', () => {
       resolve();
       return rest.createPet(...call);
     };
-    await using petStore = rememberWrites({ ...rest, createPet }, store, false);
+    await using petStore = rememberWrites({ ...rest, createPet }, store, forgetful);
     const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', rex);
     const add = () => fail(petStore.createPet(callWith(), rex, write));
     const [first, second] = [add(), add()];
@@ -301,7 +317,7 @@ describe('the memory for writes', () => {
     const telemetry = openTelemetry();
     const rest = openRest(upstream.url, { limits: { breakAfterFailures: 1e9 } }, telemetry);
     const memory = openWriteMemory(rest.keys, telemetry.metrics, total);
-    const petStore = rememberWrites(rest, memory, false);
+    const petStore = rememberWrites(rest, memory, forgetful);
     const used = async () =>
       (await valuesOf(telemetry.metrics, 'petstore_limit_used', 'limit'))['idempotency_bytes'] ?? 0;
     return {

@@ -20,6 +20,7 @@ import { withKey } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { forgetful } from '../support/write-service.ts';
 
 type Create = (url: string, options: RetryOptions) => Send;
 
@@ -128,7 +129,7 @@ async function startService() {
 function startRestGateway(url: string) {
   const rest = openRest(url, { timeoutMs: 1500, limits: { halfOpenAfterMs: 20 } });
   const memory = openWriteMemory(rest.keys, quiet.metrics);
-  return startGateway({ petStore: rememberWrites(rest, memory, false) });
+  return startGateway({ petStore: rememberWrites(rest, memory, forgetful) });
 }
 
 /**

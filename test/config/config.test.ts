@@ -50,7 +50,7 @@ describe('loadConfig', () => {
       timeoutMs: 10_000,
       logCredential: 'off',
       shareReads: true,
-      sendsIdempotencyKeys: false,
+      idempotentServices: [],
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       baseUrl: new URL('https://staging.pets.example/v1'),
@@ -165,10 +165,10 @@ describe('loadConfig', () => {
       { PETSTORE_BASE_URL, IDEMPOTENCY_STORE: 'redis://:secret@redis.example:6379/1' },
       { backend: { idempotencyStore: 'redis://:secret@redis.example:6379/1' } },
     ],
-    [{ PETSTORE_BASE_URL }, { backend: { sendsIdempotencyKeys: false } }],
+    [{ PETSTORE_BASE_URL }, { backend: { idempotentServices: [] } }],
     [
       { PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' },
-      { backend: { sendsIdempotencyKeys: true } },
+      { backend: { idempotentServices: ['pets', 'messages'] } },
     ],
     // Pages of this machine may call a demo on a loopback address only.
     [{ DEMO: 'off' }, { corsOrigins: [] }],
@@ -385,6 +385,7 @@ describe('the warning about several workers', () => {
     [{ WORKERS, PETSTORE_BASE_URL }, ['IDEMPOTENCY_STORE']],
     [{ WORKERS, PETSTORE_BASE_URL, IDEMPOTENCY_STORE: store }, undefined],
     [{ WORKERS, PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' }, undefined],
+    [{ WORKERS, PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'pets' }, ['IDEMPOTENCY_STORE']],
     [{ WORKERS }, undefined],
     [{ WORKERS, RATE_LIMIT_PER_KEY: '5' }, ['RATE_LIMIT_STORE']],
     [{ WORKERS, RATE_LIMIT_PER_KEY: '5', RATE_LIMIT_STORE: store }, undefined],

@@ -123,6 +123,11 @@ describe('checkContract', () => {
     const passed = results.filter(({ verdict }) => verdict === 'pass').map(({ rule }) => rule);
     expect(failed(results)).toEqual({});
     expect(passed.filter((rule) => rule.includes('with one Idempotency-Key'))).toHaveLength(6);
+    expect(formatReport('', results, false)).toContain('Set UPSTREAM_IDEMPOTENCY=on\n');
+    const one = results.filter(({ id }) => id !== 'message-reused');
+    expect(formatReport('', one, false)).toContain('Set UPSTREAM_IDEMPOTENCY=pets\n');
+    const none = results.filter(({ id }) => !/-again$/.test(id));
+    expect(formatReport('', none, false)).not.toContain('UPSTREAM_IDEMPOTENCY');
     // The first of the four at once is the third of all.
     const { promise: until, resolve } = Promise.withResolvers<void>();
     await using draft = await startIdempotentService((_, attempt) => {

@@ -43,6 +43,7 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
     const petStore = stack.use(await openPetStore(backend, telemetry, keys));
     return {
       ...telemetry,
+      dispose: () => petStore[Symbol.asyncDispose](),
       add(idempotencyKey: string | undefined, caller = callWith(), pet = rex) {
         const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
         return petStore.createPet(caller, pet, write);
@@ -50,6 +51,10 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
     };
   }
   const gateways = [await open(), await open()] as const;
+  async function stored() {
+    const [name = ''] = (await redis.send('KEYS', 'petstore:write:*')) as string[];
+    return name;
+  }
   return {
     gateways,
     open,
@@ -60,9 +65,15 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
       await vi.waitFor(() => expect(held).not.toHaveLength(0), until);
       return held.shift() as ServerResponse;
     },
-    async stored() {
-      const [name = ''] = (await redis.send('KEYS', 'petstore:write:*')) as string[];
-      return name;
+    stored,
+    result: async () => redis.send('HGET', await stored(), 'result'),
+    /** Makes a write whose result its gateway can't store before it dies. */
+    async lose(idempotencyKey: string) {
+      await fail(gateways[0].add(idempotencyKey));
+      await vi.waitFor(async () => expect(await stored()).not.toBe(''));
+      await vi.waitFor(async () => expect(await this.result()).toBeTruthy());
+      await redis.send('HSET', await stored(), 'endsAt', '1');
+      await redis.send('HDEL', await stored(), 'result');
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -70,9 +81,18 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
 
 /** Starts a proxy of a Redis server. `pass` gets each chunk of replies, and passes it on by default. */
 async function startRedisProxy(redisUrl: string) {
-  const proxy = { pass: (chunk: Buffer, client: Socket): unknown => client.write(chunk) };
+  const proxy = {
+    redisUrl,
+    connections: 0,
+    pings: 0,
+    pass: (chunk: Buffer, client: Socket): unknown => client.write(chunk),
+  };
   const server = createServer((client) => {
-    const redis = connect(Number(new URL(redisUrl).port));
+    proxy.connections++;
+    const redis = connect(Number(new URL(proxy.redisUrl).port));
+    client.on('data', (chunk: Buffer) => {
+      if (chunk.includes('PING')) proxy.pings++;
+    });
     client.on('close', () => redis.destroy()).pipe(redis);
     redis.on('error', () => {}).on('data', (chunk: Buffer) => proxy.pass(chunk, client));
   });
@@ -210,19 +230,50 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('is repeated once if its gateway was killed and the service honours the header', async () => {
     await using service = await start();
-    const lost = service.gateways[0].add('k');
+    const on = () => service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'pets' });
+    const lost = fail((await on()).add('k'));
     const held = await service.next();
-    await service.redis.send('HSET', await service.stored(), 'marker', 'of the killed one');
-    held.destroy();
-    await fail(lost);
-    await service.redis.send('HSET', await service.stored(), 'endsAt', '1');
-    const gateway = await service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'on' });
+    const name = await service.stored();
+    await service.redis.send('HSET', name, 'marker', 'of the killed one');
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      (attempt === 1 ? held : await service.next()).destroy();
+    }
+    await lost;
+    await service.redis.send('HSET', name, 'endsAt', '1');
+    const gateway = await on();
     const repeated = gateway.add('k');
     added(await service.next(), 7);
     expect(await repeated).toMatchObject({ id: '7' });
     for (const one of [gateway, service.gateways[1]])
       expect(await one.add('k')).toEqual(await repeated);
-    expect(service.calls()).toBe(2);
+    expect(service.calls()).toBe(3);
+  });
+
+  it('stays unknown if its call did not carry the key, also once the setting is on', async () => {
+    await using service = await start((response) => void response.destroy());
+    const [off] = service.gateways;
+    const unknown = { writeOutcome: 'UNKNOWN', isFinal: true };
+    expect(await fail(off.add('k'))).toMatchObject(unknown);
+    const on = await service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'on' });
+    await vi.waitFor(async () => expect(await fail(on.add('k'))).toMatchObject(unknown));
+    // Of a version that did not store whether it carried the key.
+    await service.redis.send('HDEL', await service.stored(), 'carriedKey');
+    expect(await fail(on.add('k'))).toMatchObject(unknown);
+    expect(service.calls()).toBe(1);
+    // Of another gateway, in a rolling deployment: one that carried it is repeated, but not by this one.
+    const carried = { writeOutcome: 'UNKNOWN', isFinal: false };
+    expect(await fail(on.add('l'))).toMatchObject(carried);
+    const calls = service.calls();
+    expect(await fail(off.add('l'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(service.calls()).toBe(calls);
+  });
+
+  it('is another one before another service', async () => {
+    await using service = await start((response) => added(response));
+    await using staging = await startUpstream((_, response) => added(response, 2));
+    const other = await service.open(undefined, { PETSTORE_BASE_URL: `${staging.url}/v1` });
+    expect(await service.gateways[0].add('k')).toMatchObject({ id: '1' });
+    expect(await other.add('k')).toMatchObject({ id: '2' });
   });
 
   it('is not sent while Redis cannot be reached, and others are', async () => {
@@ -362,6 +413,12 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await using proxy = await startRedisProxy(service.redis.url);
     const gateway = await service.open(proxy.url);
     const [other] = service.gateways;
+    // It knows the clock of Redis then.
+    const before = gateway.add('before');
+    added(await service.next());
+    await before;
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    await service.redis.send('FLUSHALL');
     const refused = fail(other.add('k'));
     const response = await service.next();
     // Replies are waited for for a second.
@@ -392,9 +449,10 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await using proxy = await startRedisProxy(redis.url);
     await using first = await openWriteRedis(proxy.url, 2000, openTelemetry());
     await using second = await openWriteRedis(redis.url, 2000, openTelemetry());
-    const begin = (store: WriteStore, name = 'k') => store.begin(callWith(), name, 'same');
-    const unknown = { fingerprint: 'same', result: '"unknown"' };
-    const done = { fingerprint: 'same', result: '"done"' };
+    const same = { fingerprint: 'same', carriedKey: false };
+    const begin = (store: WriteStore, name = 'k') => store.begin(callWith(), name, same);
+    const unknown = { ...same, result: '"unknown"' };
+    const done = { ...same, result: '"done"' };
     // Redis knows the scripts then.
     await begin(first, 'before');
     first.end('before', done);
@@ -413,6 +471,92 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     };
     await vi.waitFor(() => expect(isRepeated).toBe(true), until);
     expect(await begin(second)).toEqual(done);
+  });
+
+  it('goes to the server that has replaced one behind their address, also if that follows late', async () => {
+    await using service = await start((response) => added(response));
+    await using proxy = await startRedisProxy(service.redis.url);
+    await using next = await startRedis();
+    const gateway = await service.open(proxy.url);
+    const pet = await gateway.add('before');
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    // As a managed Redis does, or a Sentinel: the old one keeps its connections.
+    const port = (url: string) => new URL(url).port;
+    await next.send('REPLICAOF', '127.0.0.1', port(service.redis.url));
+    const replication = async () => String(await next.send('INFO', 'replication'));
+    await vi.waitFor(async () => expect(await replication()).toContain('link_status:up'), until);
+    await next.send('REPLICAOF', 'NO', 'ONE');
+    await service.redis.send('REPLICAOF', '127.0.0.1', port(next.url));
+    const refused = { name: 'BackendUnavailableError', writeOutcome: 'NOT_DONE' };
+    expect(await fail(gateway.add('k'))).toMatchObject(refused);
+    expect(gateway.logged.join()).toContain('READONLY');
+    // It still leads to the old one when the gateway connects again.
+    const { connections } = proxy;
+    await vi.waitFor(async () => {
+      expect(await fail(gateway.add('k'))).toMatchObject(refused);
+      expect(proxy.connections).toBeGreaterThan(connections);
+    }, until);
+    proxy.redisUrl = next.url;
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    expect(await gateway.add('before')).toEqual(pet);
+    expect(service.calls()).toBe(2);
+    await vi.waitFor(async () => {
+      await gateway.add('k');
+      expect(gateway.lines.join()).toContain('the store of writes is in use again');
+    }, until);
+  });
+
+  it('is not sent while Redis is full, which is logged, and an earlier one stays unknown', async () => {
+    await using service = await start((response) => void response.destroy());
+    const [gateway] = service.gateways;
+    await service.lose('lost');
+    await service.redis.send('CONFIG', 'SET', 'maxmemory', '1');
+    const refused = { name: 'BackendUnavailableError', writeOutcome: 'NOT_DONE' };
+    expect(await fail(gateway.add('k'))).toMatchObject(refused);
+    expect(gateway.logged.join()).toContain('OOM');
+    // Its process has died, and that can't be stored.
+    const lost = { message: expect.stringContaining('stopped'), writeOutcome: 'UNKNOWN' };
+    for (let time = 0; time < 5; time++) {
+      expect(await fail(gateway.add('lost'))).toMatchObject(lost);
+      expect(await fail(gateway.add('k'))).toMatchObject(refused);
+    }
+    const failures = gateway.logged.filter((line) => line.includes('the store of writes failed'));
+    expect(failures).toHaveLength(1);
+    expect(service.calls()).toBe(1);
+  });
+
+  it('is sent later if Redis was frozen, and its process has ended since', async () => {
+    await using service = await start((response) => added(response));
+    await using proxy = await startRedisProxy(service.redis.url);
+    const killed = await service.open(proxy.url);
+    const [other] = service.gateways;
+    await killed.add('before');
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    await service.redis.send('FLUSHALL');
+    const scripts = async () =>
+      /evalsha:calls=(\d+)/.exec(String(await service.redis.send('INFO', 'commandstats')))?.[1];
+    const before = await scripts();
+    service.redis.freeze();
+    // After a ping that has no reply, the connection ends before the write is late, and it is not taken back.
+    const { pings } = proxy;
+    await vi.waitFor(() => expect(proxy.pings).toBeGreaterThan(pings), until);
+    const sentAt = Date.now();
+    expect(await fail(killed.add('k'))).toMatchObject({ writeOutcome: 'NOT_DONE' });
+    await killed.dispose();
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sentAt + 1000), until);
+    service.redis.thaw();
+    // It now runs what it has received.
+    await vi.waitFor(async () => expect(await scripts()).not.toBe(before), until);
+    expect(await service.stored()).toBe('');
+    expect(await other.add('k')).toMatchObject({ id: '1' });
+    expect(service.calls()).toBe(2);
+  });
+
+  it('needs one Redis server, not a cluster', async () => {
+    await using service = await start();
+    await using cluster = await startRedis({ 'cluster-enabled': 'yes' });
+    const problem = 'IDEMPOTENCY_STORE: expected one Redis server, found a Redis cluster.';
+    await expect(service.open(cluster.url)).rejects.toThrow(problem);
   });
 
   it('is stored under a hash for 24 hours', async () => {

@@ -1,14 +1,22 @@
 import { createClient } from '@redis/client';
 import type { Certificate } from './authority.ts';
+import { createFolder } from './folder.ts';
 import { freePort } from './postgres.ts';
 import { isInstalled, startProgram } from './program.ts';
 
 /** Whether Redis is installed (Debian package `redis-server`). */
 export const hasRedis = isInstalled('redis-server');
 
+interface RedisSettings {
+  readonly password?: string;
+  readonly certificate?: Certificate;
+  /** As in `redis.conf`. */
+  readonly 'cluster-enabled'?: 'yes';
+}
+
 /** Starts a Redis server in memory, which accepts only TLS if it has a certificate. */
-export async function startRedis(settings: { password?: string; certificate?: Certificate } = {}) {
-  const { password = '', certificate } = settings;
+export async function startRedis(settings: RedisSettings = {}) {
+  const { password = '', certificate, ...others } = settings;
   const port = await freePort();
   const tls = certificate && {
     port: '0',
@@ -19,7 +27,8 @@ export async function startRedis(settings: { password?: string; certificate?: Ce
     'tls-auth-clients': 'no',
   };
   const common = { port: String(port), bind: '127.0.0.1', save: '', requirepass: password };
-  const all = { ...common, ...tls };
+  const folder = { dir: createFolder() };
+  const all = { ...common, ...tls, ...folder, ...others };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
   const start = () => startProgram('redis-server', args, /Ready to accept connections/);
   let program = await start();

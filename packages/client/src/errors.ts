@@ -114,6 +114,8 @@ export type GatewayError<Code extends GatewayErrorCode = GatewayErrorCode> = {
        * `UPSTREAM_*` error without it is a proxy's: the mutation may have been executed.
        */
       readonly outcome?: WriteOutcome;
+      /** False if the `outcome` stays `UNKNOWN` however often the mutation is sent with its `Idempotency-Key`. */
+      readonly retryable?: false;
     } & Readonly<Errors[C]>;
   };
 }[Code];

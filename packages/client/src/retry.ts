@@ -50,7 +50,9 @@ export function retryDelay(
   const { maxAttempts = 3, baseDelayMs = 250, maxDelayMs = 10_000 } = options;
   if (attempt >= maxAttempts || signal?.aborted) return undefined;
   const errors = Array.isArray(response?.errors) ? response.errors : [];
-  const failures = errors.filter((error): boolean => isGatewayError(error, ...transient));
+  const failures = errors.filter(
+    (error): boolean => isGatewayError(error, ...transient) && error.extensions.retryable !== false,
+  );
   const isRepeatable =
     kind === 'query' || (kind === 'mutation' && hasIdempotencyKey)
       ? failures.length > 0 ||

@@ -6,7 +6,14 @@ import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
 import type { TrackedClient } from './connections.ts';
 import type { DueCall } from './deadlines.ts';
 import { type CallDetails, complete, countRetry, type EndedCall, type Outcome } from './ending.ts';
-import { consequencesOf, type Failed, latest, outcomeOfFailure, toError } from './outcome.ts';
+import {
+  consequencesOf,
+  type Failed,
+  isInFlight,
+  latest,
+  outcomeOfFailure,
+  toError,
+} from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
 
 /**
@@ -171,8 +178,9 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
       this.#last = outcome;
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
-    } else if (isSafe && repeats !== 'none' && !isRetry) this.#retryLater(outcome);
-    else if (isLarge(outcome)) {
+    } else if (isInFlight(outcome, request) || (isSafe && repeats !== 'none' && !isRetry)) {
+      this.#retryLater(outcome);
+    } else if (isLarge(outcome)) {
       this.#state = 'reading';
       this.#leaveTurns = waitForTurn(this.key, () => this.#finish(outcome));
     } else this.#finish(outcome);
@@ -180,22 +188,24 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
-    const pauseMs = pauseMsBefore(outcome);
+    // It may wait long for a write in flight.
+    const pauseMs = pauseMsBefore(outcome) * Math.min(this.#timesSent, 8);
     const deadlines = this.waiters.map(({ caller }) => caller.deadlineAt);
     // Repetitions of a write may wait longer than its caller.
     if (this.details.request.mayBeRepeated) deadlines.push(this.deadlineAt);
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, Math.max(...deadlines));
     const { retries } = this.details.service.origin;
-    if (isLate || retries.take(this.key) !== undefined) return void this.#finish(outcome);
+    const isRefused = this.#pause === undefined && retries.take(this.key) !== undefined;
+    if (isLate || isRefused) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
-    this.#last = latest(this.#last, outcome, this.details.request.method);
+    this.#last = latest(this.#last, outcome, this.details.request);
     this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
   /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
   #finish(settledBy: Outcome): void {
-    const outcome = latest(this.#last, settledBy, this.details.request.method);
+    const outcome = latest(this.#last, settledBy, this.details.request);
     const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;

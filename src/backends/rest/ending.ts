@@ -92,7 +92,8 @@ function refused(
   const { status } = response;
   const result = readError(response, apiKey, mayBeRepeated);
   // The contract has a 404 only for a pet, by the service that has accepted the key.
-  const isNoPet = status === 404 && operation === 'getPet' && result.body !== undefined;
+  const hasBody = result instanceof ErrorResponse && result.body !== undefined;
+  const isNoPet = status === 404 && operation === 'getPet' && hasBody;
   const isKeyAccepted = status === 401 ? false : isNoPet || undefined;
   const { kind, isLogged } = consequencesOf(received);
   return { result, label: status, response, isKeyAccepted, logged: isLogged ? kind : undefined };

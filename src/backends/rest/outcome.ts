@@ -6,6 +6,7 @@ import {
   InvalidResponseError,
   type PetStoreError,
 } from '../../contract/error.ts';
+import type { RestRequest } from '../../contract/pet-store.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
 
@@ -124,9 +125,19 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
   return { ...responded, key: 'failure', isLogged: true, repeats };
 }
 
+/** Whether a service has the key of a write in flight (draft-ietf-httpapi-idempotency-key-header-07, section 2.7). */
+export function isInFlight({ why, status }: Outcome, { mayBeRepeated }: RestRequest): boolean {
+  return why === undefined && status === 409 && mayBeRepeated === true;
+}
+
 /** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */
-export function latest<T extends Outcome>(before: T | undefined, outcome: T, method: string): T {
-  if (before === undefined || method === 'GET') return outcome;
+export function latest<T extends Outcome>(
+  before: T | undefined,
+  outcome: T,
+  request: RestRequest,
+): T {
+  if (before === undefined || request.method === 'GET') return outcome;
+  if (outcome.why === undefined && isInFlight(before, request)) return outcome;
   return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
 }
 

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { callHeaders } from '../../contract/call-headers.ts';
 import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
+import { nameOfWrite } from '../../contract/idempotency.ts';
 import type { Int64 } from '../../contract/int64.ts';
 import type { JsonText } from '../../contract/json.ts';
 import {
@@ -40,8 +41,8 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   readonly limits?: Partial<OriginLimits>;
   /** Share one call among equal reads in flight. */
   readonly shareReads?: boolean;
-  /** Send an `Idempotency-Key` with each write, because the service honours it. */
-  readonly sendsIdempotencyKeys?: boolean;
+  /** The services to send an `Idempotency-Key` with each write, because they honour it. */
+  readonly idempotentServices?: readonly Operation['service'][];
   /** Whether the log and traces show a hash of the API key, for which the secret is required. */
   readonly logCredential?: 'off' | 'hash';
   readonly logCredentialSecret?: string | undefined;
@@ -157,14 +158,16 @@ export function openRestPetStore(
     describe: (value: Value) => { parameter?: string; search?: string; json?: object },
   ) {
     const { method, path: template, service } = operations[operation];
-    const hasKeys = method === 'POST' && options.sendsIdempotencyKeys === true;
+    const hasKeys = method === 'POST' && options.idempotentServices?.includes(service);
     return (caller: KeyedCaller, value: Value, write?: WriteKey) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
       const body = json && JSON.stringify(json);
       const request = { operation, method, path, template, body };
       if (!hasKeys) return send(service, caller, request, read);
-      const key = { idempotencyKey: write?.id ?? randomUUID(), mayBeRepeated: write !== undefined };
+      // One per API key: the service may not tell them apart.
+      const idempotencyKey = write ? nameOfWrite(caller, write) : randomUUID();
+      const key = { idempotencyKey, mayBeRepeated: write !== undefined };
       return send(service, caller, { ...request, ...key }, read);
     };
   }

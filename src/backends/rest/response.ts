@@ -2,7 +2,12 @@ import { errors } from 'undici';
 import { redactKey } from '../../contract/bearer.ts';
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { decodeContent } from '../../contract/content-coding.ts';
-import { type ErrorBody, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
+import {
+  type ErrorBody,
+  ErrorResponse,
+  IdempotencyKeyReusedError,
+  InvalidResponseError,
+} from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import type { Caller } from '../../contract/pet-store.ts';
 import { readJson } from '../../contract/response-json.ts';
@@ -121,7 +126,7 @@ export function readText({ headers, body }: Responded): string {
 
 /**
  * Creates the error of a response that is not a success. An invalid body is ignored; that of a 5xx
- * is only for the log. The caller's key is redacted. `mayBeRepeated`: a 409 may be for a write in flight.
+ * is only for the log. The caller's key is redacted. `mayBeRepeated`: a 409 may be for a write in flight, and a 422 for other values.
  */
 export function readError(response: Responded, apiKey: string, mayBeRepeated = false) {
   const { status, headers } = response;
@@ -129,6 +134,9 @@ export function readError(response: Responded, apiKey: string, mayBeRepeated = f
   const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
   if (status >= 500) return new ErrorResponse(status, message, { hidden: body, retryAfterMs });
+  if (status === 422 && mayBeRepeated && /idempoten/i.test(`${body?.code} ${body?.message}`)) {
+    return new IdempotencyKeyReusedError();
+  }
   const inFlight = status === 409 && mayBeRepeated && { writeOutcome: 'UNKNOWN' as const };
   const details = { body, retryAfterMs, ...inFlight };
   return new ErrorResponse(status, body?.message.trim() || message, details);

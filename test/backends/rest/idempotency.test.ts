@@ -123,19 +123,61 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(new Set(service.sent()).size).toBe(1);
   });
 
-  it('is unknown while the service is at it for another gateway', async () => {
+  it('is asked for again while the service is at it for another gateway, until the deadline', async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
     await using service = await start(() => ({ until }));
-    const first = service.add('Rex', 'k');
+    // Its own deadline may pass.
+    const first = service.add('Rex', 'k').catch(() => {});
     await expect.poll(() => service.seen.length).toBe(1);
     const add = await service.open();
+    const late = callWith();
+    late.setDeadline(300);
     const conflict = { status: 409, writeOutcome: 'UNKNOWN' };
+    expect(await fail(add('Rex', 'k', late))).toMatchObject({ writeOutcome: 'UNKNOWN' });
     expect(await fail(add('Rex', 'k'))).toMatchObject(conflict);
+    const again = add('Rex', 'k');
+    const { length } = service.seen;
+    // A few requests in two seconds.
+    expect(length).toBeGreaterThan(4);
+    expect(length).toBeLessThan(60);
+    await expect.poll(() => service.seen.length).toBeGreaterThan(length + 1);
     resolve();
-    expect(await add('Rex', 'k')).toEqual(await first);
-    const reused = { status: 422, writeOutcome: 'NOT_DONE' };
-    expect(await fail((await service.open())('Tom', 'k'))).toMatchObject(reused);
+    expect(await again).toMatchObject({ id: '1' });
+    await first;
     expect(service.pets).toHaveLength(1);
+  });
+
+  it('is refused by the name of the reason if the service knows its key for other values', async () => {
+    await using service = await start(() => ({}));
+    await service.add('Rex', 'k');
+    const reused = { code: 'IDEMPOTENCY_KEY_REUSED', writeOutcome: 'NOT_DONE' };
+    expect(await fail((await service.open())('Tom', 'k'))).toMatchObject(reused);
+    await using other = await start(() => ({ respond: status(422) }));
+    const invalid = { code: 'BAD_USER_INPUT', status: 422, writeOutcome: 'NOT_DONE' };
+    expect(await fail(other.add('Rex', 'k'))).toMatchObject(invalid);
+  });
+
+  it('has another key for each API key', async () => {
+    await using service = await start(() => ({}));
+    await service.add('Rex', 'k', callWith('one'));
+    await service.add('Rex', 'k', callWith('two'));
+    const [one, two] = service.sent();
+    expect(one).not.toBe(two);
+  });
+
+  it.each<[string, Handling, string[]]>([
+    ['pets', { drop: true }, ['pets', 'pets', 'messages']],
+    ['messages', { drop: true }, ['pets', 'messages', 'messages']],
+  ])('is repeated only by the service of UPSTREAM_IDEMPOTENCY=%s', async (honouring, lost, calls) => {
+    await using service = await startIdempotentService(() => lost);
+    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: `${service.url}/v1` };
+    const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: honouring });
+    await using petStore = await openPetStore(backend, quiet, openKeys());
+    await fail(petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }));
+    await fail(petStore.sendMessage(callWith(), 'Hello.'));
+    expect(service.seen.map(({ url }) => url)).toEqual(calls.map((name) => `/v1/${name}`));
+    const carried = service.seen.map(({ headers }) => headers['idempotency-key'] !== undefined);
+    expect(carried).toEqual(calls.map((name) => name === honouring));
   });
 
   it('is done once through every fault, with clients that repeat it and gateways that restart', async () => {

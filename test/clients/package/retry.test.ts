@@ -33,6 +33,7 @@ describe('the delay before a query is repeated', () => {
     ['UPSTREAM_ERROR', [failed('UPSTREAM_ERROR', { status: 503, retryAfterMs: 10 })]],
     ['BAD_USER_INPUT', [failed('BAD_USER_INPUT')]],
     ['NOT_CONFIGURED', [failed('NOT_CONFIGURED', { outcome: 'NOT_DONE' })]],
+    ['an outcome that stays unknown', [failed('UPSTREAM_TIMEOUT', { retryable: false })]],
     ['an error of another server', [{ message: 'No.' }, null]],
   ])('does not exist after %s', (_, errors) => {
     expect(longest({ response: { data: null, errors } })).toBeUndefined();
