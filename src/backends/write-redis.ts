@@ -42,7 +42,7 @@ local isOwn = found[1] == ARGV[1] or (ARGV[1] == '' and found[2])
 if ARGV[4] ~= '' and (isOwn or not (found[1] or found[2])) then
   redis.call('HSET', KEYS[1], 'marker', '', 'fingerprint', ARGV[2], 'carriedKey', ARGV[3], 'result', ARGV[4])
   redis.call('PEXPIRE', KEYS[1], 86400000)
-elseif found[1] == ARGV[1] and not found[2] then
+elseif found[1] == ARGV[1] then
   redis.call('DEL', KEYS[1])
 end`;
 
@@ -95,13 +95,12 @@ export function keepWrites(
     return reply;
   }
 
-  /** Stores how a call ended, also later, until it counts as that of a process that has died. */
+  /** Stores how a call ended, as soon as Redis takes it. */
   const store = (pauseMs: number, ...values: [string, ...string[]]): Promise<unknown> =>
-    redis.run('end', ...values).catch(async (error) => {
-      if (pauseMs > callTimeoutMs + graceMs) throw error;
+    redis.run('end', ...values).catch(async () => {
       const pause = new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       await Promise.race([pause, closing.promise]);
-      return store(2 * pauseMs, ...values);
+      return store(Math.min(2 * pauseMs, graceMs), ...values);
     });
 
   const keyOf = (name: string) => `petstore:write:${name}`;
