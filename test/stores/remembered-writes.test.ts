@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import type { WriteStore } from '../../src/backends/remembered-writes.ts';
 import { openWriteRedis } from '../../src/backends/write-redis.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
+import { startAddress } from '../support/address.ts';
 import { callWith, openKeys } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { startServer } from '../support/server.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 const rex = { name: 'Rex', categoryId: '1' };
@@ -79,25 +78,10 @@ async function start(respond?: (response: ServerResponse, request: SeenRequest) 
   };
 }
 
-/** Starts a proxy of a Redis server. `pass` gets each chunk of replies, and passes it on by default. */
+/** Starts an address in front of a Redis server. */
 async function startRedisProxy(redisUrl: string) {
-  const proxy = {
-    redisUrl,
-    connections: 0,
-    pings: 0,
-    pass: (chunk: Buffer, client: Socket): unknown => client.write(chunk),
-  };
-  const server = createServer((client) => {
-    proxy.connections++;
-    const redis = connect(Number(new URL(proxy.redisUrl).port));
-    client.on('data', (chunk: Buffer) => {
-      if (chunk.includes('PING')) proxy.pings++;
-    });
-    client.on('close', () => redis.destroy()).pipe(redis);
-    redis.on('error', () => {}).on('data', (chunk: Buffer) => proxy.pass(chunk, client));
-  });
-  const { port, [Symbol.asyncDispose]: dispose } = await startServer(server);
-  return Object.assign(proxy, { url: `redis://127.0.0.1:${port}`, [Symbol.asyncDispose]: dispose });
+  const address = await startAddress(new URL(redisUrl).port);
+  return Object.assign(address, { url: `redis://127.0.0.1:${address.port}` });
 }
 
 if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
@@ -496,7 +480,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
       expect(await fail(gateway.add('k'))).toMatchObject(refused);
       expect(proxy.connections).toBeGreaterThan(connections);
     }, until);
-    proxy.redisUrl = next.url;
+    proxy.lead(port(next.url));
     await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
     expect(await gateway.add('before')).toEqual(pet);
     expect(service.calls()).toBe(2);

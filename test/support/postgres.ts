@@ -5,6 +5,7 @@ import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promise
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { startProgram } from './program.ts';
@@ -45,10 +46,15 @@ export async function startPostgres(
   const all = { port: String(port), max_connections: '200', listen_addresses: '127.0.0.1' };
   const flags = Object.entries({ ...all, unix_socket_directories: home, ...settings });
   let server: Awaited<ReturnType<typeof startProgram>> | undefined;
-  const start = async () => {
-    const args = ['-D', data, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-    const ready = /ready to accept connections/;
-    server = await startProgram(join(binaries, 'postgres'), args, ready, options);
+  let standby: typeof server;
+  const launch = (folder: string, more: Readonly<Record<string, string>> = {}) => {
+    const entries = [...flags, ...Object.entries(more)];
+    const args = ['-D', folder, ...entries.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const ready = /ready to accept (?:read-only )?connections/;
+    return startProgram(join(binaries, 'postgres'), args, ready, options);
+  };
+  const start = async (more?: Readonly<Record<string, string>>) => {
+    server = await launch(data, more);
   };
   const stop = async () => {
     await server?.stop('SIGINT');
@@ -60,13 +66,48 @@ export async function startPostgres(
     /** The URL of the server. */
     url,
     createDatabase: (owner?: string) => createDatabaseAt(url, owner),
-    start,
+    start: () => start(),
     stop,
+    /** Starts it again with a synchronous standby on another port. */
+    async startStandby() {
+      await stop();
+      const copy = join(home, 'standby');
+      await promisify(execFile)('cp', ['-a', data, copy], options);
+      await writeFile(join(copy, 'standby.signal'), '');
+      await start({ synchronous_standby_names: '*' });
+      const own = String(await freePort());
+      const primary = `host=127.0.0.1 port=${port} user=postgres password=postgres`;
+      standby = await launch(copy, { port: own, primary_conninfo: primary });
+      await using client = await connectTo(`${url}/postgres`);
+      const states = 'select 1 from pg_stat_replication where sync_state = $1';
+      while ((await client.query(states, ['sync'])).rowCount === 0) await setImmediate();
+      return {
+        url: `postgres://postgres:postgres@127.0.0.1:${own}`,
+        port: own,
+        /** Makes it the primary, after the server has ended at once. */
+        async promote() {
+          await server?.stop('SIGQUIT');
+          server = undefined;
+          await using connected = await connectTo(
+            `postgres://postgres:postgres@127.0.0.1:${own}/postgres`,
+          );
+          await connected.query('select pg_promote()');
+        },
+      };
+    },
     async [Symbol.asyncDispose]() {
+      await standby?.stop('SIGQUIT');
       await stop();
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Connects to a database until the connection is disposed of. */
+async function connectTo(databaseUrl: string) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
 /**
