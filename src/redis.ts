@@ -23,9 +23,6 @@ interface RedisOptions {
   readonly onChange: (cause?: Error) => void;
 }
 
-/** Whether the server has refused a script, which then has done nothing. */
-export const isRefusal = (error: unknown): boolean => error instanceof ErrorReply;
-
 /**
  * Opens the connection to a Redis server that processes share, and waits for it for a second at most.
  * @throws if it is a Redis Cluster or a Sentinel
@@ -43,7 +40,7 @@ export async function openRedis(options: RedisOptions) {
     const now = performance.now();
     onFailure();
     failure ??= { cause, at: now };
-    if (isRefusal(cause)) refusedAt = now;
+    if (cause instanceof ErrorReply) refusedAt = now;
     // Its address may lead to it for a while longer.
     if (isElsewhere.test(cause.message) && now - connectedAt > retryMs) {
       client.destroy();

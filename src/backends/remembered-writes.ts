@@ -3,6 +3,7 @@ import {
   ErrorResponse,
   IdempotencyKeyReusedError,
   PetStoreError,
+  type WriteOutcome,
 } from '../contract/error.ts';
 import { nameOfWrite } from '../contract/idempotency.ts';
 import type { Operation, PetStore, WriteKey } from '../contract/pet-store.ts';
@@ -33,16 +34,16 @@ export interface WriteService {
 export interface WriteStore extends AsyncDisposable {
   /**
    * Returns what is stored of a write, and if that is nothing, stores that its call begins. Throws or
-   * rejects with an error whose outcome is `NOT_DONE` if it can't.
+   * rejects if it can't, with the outcome `NOT_DONE` only if it knows that nothing is stored.
    */
   begin(caller: KeyedCaller, name: string, write: StoredWrite): FoundWrite | Promise<FoundWrite>;
   /** Replaces what `begin` has stored, or removes it. */
   end(name: string, write: FoundWrite): void;
 }
 
-/** Creates the error of a write that is not sent, because its store refuses it. */
-export function notStored(message: string): Error {
-  return new BackendUnavailableError(message, { writeOutcome: 'NOT_DONE', retryAfterMs: 1000 });
+/** Creates the error of a write that is not sent, because its store refuses it, or can't be asked what it has. */
+export function notStored(message: string, writeOutcome: WriteOutcome = 'NOT_DONE'): Error {
+  return new BackendUnavailableError(message, { writeOutcome, retryAfterMs: 1000 });
 }
 
 type Write<Value, Result> = (
@@ -182,9 +183,15 @@ class RememberedWrites {
   /** Returns what is stored of a write, once no other process makes it. */
   async #lookUp(caller: KeyedCaller, name: string, write: StoredWrite, flight: Flight) {
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
-      const begun = Promise.resolve(this.#store.begin(caller, name, write));
-      const looked = flight.isElsewhere ? begun.catch(throwUnknown) : begun;
-      const found = await untilDeadline(caller, () => flight.isElsewhere, looked);
+      const begun = this.#store.begin(caller, name, write);
+      // Until it is known what another process has stored, that may be everything.
+      const isAsked = begun instanceof Promise;
+      const looked = Promise.resolve(begun);
+      const found = await untilDeadline(
+        caller,
+        () => isAsked,
+        flight.isElsewhere ? looked.catch(throwUnknown) : looked,
+      );
       flight.isElsewhere = found !== undefined;
       if (found === undefined || found.result !== undefined) return found;
       flight.known.resolve(found);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackendUnavailableError } from '../contract/error.ts';
-import { isRefusal, openRedis } from '../redis.ts';
+import { openRedis } from '../redis.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import { type FoundWrite, notStored, type WriteStore } from './remembered-writes.ts';
 import { encodeResult } from './write-result.ts';
@@ -88,11 +88,15 @@ export function keepWrites(
   /** What the clock of Redis adds to `performance.now()`, from its last reply; 0 before, so that it refuses. */
   let clockMs = 0;
 
-  async function runBegin(key: string, ...values: string[]): Promise<unknown[]> {
-    const deadline = Math.ceil(performance.now() + clockMs + timeoutMs);
-    const reply = (await redis.run('begin', key, ...values, String(deadline))) as unknown[];
-    clockMs = Number(reply[0]) - performance.now();
-    return reply;
+  /** Runs `begin`, and once again if Redis had it too late: its clock may have been set. */
+  async function ask(isCurrent: () => boolean, ...values: [string, ...string[]]) {
+    for (let isLast = false; ; isLast = true) {
+      const deadline = Math.ceil(performance.now() + clockMs + timeoutMs);
+      const reply = (await redis.run('begin', ...values, String(deadline))) as unknown[];
+      clockMs = Number(reply[0]) - performance.now();
+      if (reply.length > 1) return reply as string[];
+      if (isLast || !isCurrent()) throw new Error('The store had the write too late.');
+    }
   }
 
   /** Stores how a call ended, as soon as Redis takes it. */
@@ -113,18 +117,15 @@ export function keepWrites(
       if (redis.isConnected()) markers.set(name, marker);
       // Another call may have begun since, or the caller of this one has left.
       const isCurrent = () => markers.get(name) === marker;
-      const run = () =>
-        runBegin(keyOf(name), marker, write.fingerprint, carried(write), endsIn, lost);
-      const reply = await run()
-        .then((first) => (first.length < 2 && isCurrent() ? run() : first))
-        .catch((error) => (isRefusal(error) ? [] : undefined));
-      const [, fingerprint, result, carriedKey] = (reply ?? []) as string[];
-      // Without a reply, the call may be stored.
-      if (reply && (reply.length < 2 || fingerprint) && isCurrent()) markers.delete(name);
-      if (!reply || reply.length < 2) {
-        throw notStored('The store of writes with an Idempotency-Key could not be reached.');
-      }
+      const values = [marker, write.fingerprint, carried(write), endsIn, lost];
+      const reply = await ask(isCurrent, keyOf(name), ...values).catch(({ message }) => {
+        // Redis has found nothing then, and can't store more.
+        const outcome = /^(?:OOM|MISCONF) /.test(message) ? 'NOT_DONE' : 'UNKNOWN';
+        throw notStored('The store of writes with an Idempotency-Key could not be used.', outcome);
+      });
+      const [, fingerprint, result, carriedKey] = reply;
       if (!fingerprint) return undefined;
+      if (isCurrent()) markers.delete(name);
       return { fingerprint, result: result ?? undefined, carriedKey: carriedKey === '1' };
     },
     end(name, write) {
