@@ -9,6 +9,7 @@ declare module 'fengari' {
       readonly LUA_TNUMBER: number;
       readonly LUA_TSTRING: number;
       lua_createtable(state: State, length: number, members: number): void;
+      lua_error(state: State): number;
       lua_gettop(state: State): number;
       lua_istable(state: State, index: number): boolean;
       lua_pcall(state: State, args: number, results: number, handler: number): number;
@@ -24,7 +25,6 @@ declare module 'fengari' {
       lua_type(state: State, index: number): number;
     };
     readonly lauxlib: {
-      luaL_error(state: State, text: Text): number;
       luaL_loadstring(state: State, text: Text): number;
       luaL_newstate(): State;
       luaL_ref(state: State, index: number): number;

@@ -39,7 +39,8 @@ export function compileScript(script: string) {
       try {
         push(call(...command));
       } catch (error) {
-        return lauxlib.luaL_error(state, toLua((error as Error).message));
+        lua.lua_pushstring(state, toLua((error as Error).message));
+        return lua.lua_error(state);
       }
       return 1;
     });
