@@ -40,6 +40,9 @@ type Event =
   | { readonly kind: 'time'; readonly ms: number };
 
 interface Plan {
+  /** One after the other, each with what follows from it. */
+  readonly first: readonly Event[];
+  /** In any order. */
   readonly events: readonly Event[];
   readonly faults: readonly Fault[];
   /** Whether the service honours the key, and which gateways therefore send it. */
@@ -48,40 +51,40 @@ interface Plan {
 }
 
 const gateway = fc.nat(1);
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('press' as const), gateway }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('time' as const),
+      ms: fc.constantFrom(30, 700, 1000, 2500, 21_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'freeze' as const,
+        'thaw' as const,
+        'fill' as const,
+        'fill' as const,
+        'empty' as const,
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const), gateway }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('leave' as const, 'deadline' as const),
+      press: fc.nat(2),
+    }),
+  },
+);
+
 const plans = fc.record<Plan>({
-  events: fc.array(
-    fc.oneof(
-      { weight: 4, arbitrary: fc.record({ kind: fc.constant('press' as const), gateway }) },
-      {
-        weight: 3,
-        arbitrary: fc.record({
-          kind: fc.constant('time' as const),
-          ms: fc.constantFrom(30, 700, 1000, 2500, 21_000),
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          kind: fc.constantFrom(
-            'freeze' as const,
-            'thaw' as const,
-            'fill' as const,
-            'fill' as const,
-            'empty' as const,
-          ),
-        }),
-      },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const), gateway }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          kind: fc.constantFrom('leave' as const, 'deadline' as const),
-          press: fc.nat(2),
-        }),
-      },
-    ),
-    { minLength: 4, maxLength: 10 },
-  ),
+  first: fc.array(anyEvent, { maxLength: 5 }),
+  events: fc.array(anyEvent, { minLength: 2, maxLength: 8 }),
   faults: fc.array(
     fc.constantFrom<Fault>('none', 'lost before', 'lost after', 'refused', 'silent'),
     { maxLength: 3 },
@@ -378,6 +381,10 @@ class World {
 /** Runs a plan in an order. @returns what was wrong */
 async function race(scheduler: Scheduler, plan: Plan): Promise<string[]> {
   const world = new World(scheduler, plan);
+  for (const event of plan.first) {
+    world.apply(event);
+    await scheduler.waitIdle();
+  }
   for (const event of plan.events) {
     void scheduler
       .schedule(Promise.resolve(), JSON.stringify(event))
