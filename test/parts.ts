@@ -5,7 +5,7 @@
 export const parts: Readonly<Record<string, string>> = {
   browser: 'GraphiQL, the reference page, CORS and a React page in a browser',
   clients: 'Apollo Client, urql and fetch, and the package for clients',
-  databases: 'PostgreSQL that fails or restarts, its TLS, PgBouncer',
+  databases: 'full disks, PostgreSQL that fails, its TLS, PgBouncer',
   deploy: 'the configuration in deploy, the package, the release, the image, the failover',
   docs: 'the pages, recipes and changes in docs, and the frameworks that they mention',
   hostile: 'attacks beside an honest client, measured',

@@ -88,7 +88,41 @@ describeOnEveryDatabase('a list of many pets', (createDatabase) => {
 
 const postgres = disposeAfterAll(await startPostgres());
 
+/** Lets commits wait for a standby that is missing, until it is disposed. */
+async function waitingCommits(url: string) {
+  const other = new pg.Client(url);
+  await other.connect();
+  const set = async (change: string) => {
+    await other.query(`alter system ${change}`);
+    await other.query('select pg_reload_conf()');
+  };
+  await set("set synchronous_standby_names = 'missing'");
+  await vi.waitFor(async () => {
+    const { rows } = await other.query('show synchronous_standby_names');
+    expect(rows).toEqual([{ synchronous_standby_names: 'missing' }]);
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await set('reset synchronous_standby_names');
+      await other.end();
+    },
+  };
+}
+
 describe('PostgreSQL', () => {
+  it('ends a write with a key as soon as one without when its commit does not respond', async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(url);
+    await using _commits = await waitingCommits(url);
+    const endedAt = async (write?: WriteKey) => {
+      const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+      await expect(add).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
+      return performance.now();
+    };
+    const [plain, keyed] = await Promise.all([endedAt(), endedAt({ id: 'a', fingerprint: '' })]);
+    expect(keyed - plain).toBeLessThan(3500);
+  });
+
   it('reports that nothing was stored if the server became read-only', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(url);

@@ -4,11 +4,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Mounts a file system of 64 KiB. @returns undefined if this user may not mount. */
-export function mountSmallDisk() {
+/** Mounts a file system of this size. @returns undefined if this user may not mount. */
+export function mountSmallDisk(size = '64k') {
   const folder = mkdtempSync(join(tmpdir(), 'small-disk-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' });
+    const options = ['-t', 'tmpfs', '-o', `size=${size}`];
+    execFileSync('mount', [...options, 'tmpfs', folder], { stdio: 'ignore' });
   } catch {
     rmdirSync(folder);
     return undefined;
@@ -16,8 +17,8 @@ export function mountSmallDisk() {
   const other = join(folder, 'other');
   return {
     folder,
-    /** Takes half of the space. */
-    occupy: () => writeFile(other, Buffer.alloc(32 * 1024)),
+    /** Takes this much of the space, by default half of 64 KiB. */
+    occupy: (bytes = 32 * 1024) => writeFile(other, Buffer.alloc(bytes)),
     /** Returns that space. */
     release: () => rm(other),
     [Symbol.dispose]() {
@@ -35,5 +36,5 @@ export const canMount = (() => {
 })();
 
 if (!canMount) {
-  process.stdout.write('Tests of a full log disk are SKIPPED: mounting needs root.\n');
+  process.stdout.write('Tests of full disks are SKIPPED: mounting needs root.\n');
 }

@@ -85,12 +85,18 @@ function createPool(pool: pg.Pool): PostgresPool {
     let failure: unknown;
     // If an import uses ids of this session's block. A failed transaction refuses it until it ends.
     const dropIds = () => client.query('discard sequences').catch(() => {});
+    /** Never fails: the end of the connection rolls back, too. One that does not respond is not called. */
+    async function rollBack() {
+      if (!broken) await client.query('rollback').catch(() => (broken = true));
+      if (!broken && failure && isLocked(failure)) await dropIds();
+      return { command: 'ROLLBACK', rows: [] };
+    }
     return {
       async query(sql: string, parameters: unknown[]): Promise<unknown> {
+        if (sql === 'rollback') return rollBack();
+        if (broken) throw failure;
         try {
-          const result = await client.query(sql, parameters);
-          if (sql === 'rollback' && failure && isLocked(failure)) await dropIds();
-          return result;
+          return await client.query(sql, parameters);
         } catch (error) {
           const { code } = error as NodeJS.ErrnoException;
           // Kysely's migrator sends statements after the one that has failed the transaction.

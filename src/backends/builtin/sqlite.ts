@@ -63,10 +63,15 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // All transactions write. With a plain `begin`, a transaction would fail at its first write if
   // another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
+  // SQLite itself has rolled back after some failures, such as a full disk.
+  const isRolledBack = () => sql === 'rollback' && !database.isTransaction;
   return {
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    run: (parameters) =>
+      isRolledBack()
+        ? { changes: 0, lastInsertRowid: 0 }
+        : statement.run(...(parameters as SQLInputValue[])),
     iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
   };
 }
