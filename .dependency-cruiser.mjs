@@ -25,7 +25,7 @@ const rooms = {
     '^src/tls-files\\.ts$',
   ],
   '^src/backends/builtin/': [
-    '^src/backends/(?:builtin/|until-deadline\\.ts$)',
+    '^src/backends/(?:builtin/|(?:until-deadline|write-result)\\.ts$)',
     '^src/(?:contract|keys|limits|telemetry)/',
   ],
   '^src/backends/[\\w-]+\\.ts$': [

@@ -102,6 +102,14 @@ async function waitingCommits(url: string) {
     expect(rows).toEqual([{ synchronous_standby_names: 'missing' }]);
   });
   return {
+    /** Resolves when this many wait. */
+    count: (count: number) =>
+      vi.waitFor(async () => {
+        const { rowCount } = await other.query(
+          "select from pg_stat_activity where wait_event = 'SyncRep' and datname = current_database()",
+        );
+        expect(rowCount).toBe(count);
+      }, 10_000),
     async [Symbol.asyncDispose]() {
       await set('reset synchronous_standby_names');
       await other.end();
@@ -121,6 +129,31 @@ describe('PostgreSQL', () => {
     };
     const [plain, keyed] = await Promise.all([endedAt(), endedAt({ id: 'a', fingerprint: '' })]);
     expect(keyed - plain).toBeLessThan(3500);
+  });
+
+  it.each([
+    1, 10,
+  ])('reports an unknown outcome of a write whose commit waits, with a pool of %d', async (poolSize) => {
+    const url = await postgres.createDatabase();
+    await using store = await openBuiltin(url, { poolSize });
+    const write = { id: 'a', fingerprint: '' };
+    const add = (caller = callWith()) =>
+      store.createPet(caller, { name: 'Rex', categoryId: '1' }, write);
+    {
+      await using commits = await waitingCommits(url);
+      const left = callWith();
+      const first = add(left);
+      await commits.count(1);
+      left.cancel();
+      await expect(first).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
+      const presses = await Promise.allSettled(Array.from({ length: 10 }, () => add()));
+      const failures = presses.map((press) => (press.status === 'rejected' ? press.reason : {}));
+      expect(failures.map(({ writeOutcome }) => writeOutcome)).toEqual(Array(10).fill('UNKNOWN'));
+      for (const { message } of failures) expect(message).not.toContain('Nothing was stored');
+    }
+    await vi.waitFor(add, 10_000);
+    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
+    expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
   it('reports that nothing was stored if the server became read-only', async () => {

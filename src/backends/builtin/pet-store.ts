@@ -23,7 +23,7 @@ import { type Database, engineOf, openDatabase, type Query } from './database.ts
 import { addDemoData } from './demo.ts';
 import { createStaging, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
-import { createIdempotentWrites } from './idempotent-writes.ts';
+import { createFlights, createIdempotentWrites } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
@@ -54,6 +54,7 @@ export async function openBuiltinPetStore(
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const callStaged = createStaging(timeoutMs);
   const readPage = createPageReader(database, engine);
+  const follow = createFlights();
   const writeOnce = createIdempotentWrites(engine);
 
   const places = keys.openPlaces('database', poolSize);
@@ -97,7 +98,12 @@ export async function openBuiltinPetStore(
     }
   }
 
-  async function run<T>(
+  const run: typeof call = (...args) => {
+    const [, caller, , , write] = args;
+    return write ? follow(caller, write, () => call(...args)) : call(...args);
+  };
+
+  async function call<T>(
     operation: OperationId,
     caller: KeyedCaller,
     work: (connection: Database, isEmpty: boolean) => Promise<T>,
@@ -125,15 +131,18 @@ export async function openBuiltinPetStore(
         isSent = true;
         const isEmpty = staged?.isEmpty === true;
         if (write === undefined) return work(connection, isEmpty);
-        return writeOnce(connection, caller, write, (transaction) => work(transaction, isEmpty));
+        const insert = (transaction: Database) => work(transaction, isEmpty);
+        return follow(caller, write, (flight) =>
+          writeOnce(connection, caller, write, insert, flight),
+        );
       };
       const guarded = () => {
         // Needs no connection.
         checkInput?.();
         return guard(requestId, isWrite, () => send(caller, deadlineAt, query));
       };
-      const call = staged ? callStaged(staged, caller, operation, guarded) : guarded();
-      return await untilDeadline(caller, mayBeDone, call);
+      const called = staged ? callStaged(staged, caller, operation, guarded) : guarded();
+      return await untilDeadline(caller, mayBeDone, called);
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;

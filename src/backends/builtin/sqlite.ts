@@ -45,7 +45,9 @@ function openSqlite(location: string, isServer: boolean): SqliteDatabase {
   }
   const statements = new Map<string, SqliteStatement>();
   return {
-    prepare(sql) {
+    prepare(text) {
+      // SQLite itself has rolled back after some failures, such as a full disk.
+      const sql = text === 'rollback' && !database.isTransaction ? 'select null' : text;
       let statement = statements.get(sql);
       if (statement === undefined) {
         statement = prepare(database, sql);
@@ -63,15 +65,10 @@ function prepare(database: DatabaseSync, sql: string): SqliteStatement {
   // All transactions write. With a plain `begin`, a transaction would fail at its first write if
   // another process had written since it began.
   const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
-  // SQLite itself has rolled back after some failures, such as a full disk.
-  const isRolledBack = () => sql === 'rollback' && !database.isTransaction;
   return {
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-    run: (parameters) =>
-      isRolledBack()
-        ? { changes: 0, lastInsertRowid: 0 }
-        : statement.run(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
     iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
   };
 }
