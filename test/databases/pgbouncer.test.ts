@@ -1,3 +1,4 @@
+import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
@@ -5,6 +6,7 @@ import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { startServer } from '../support/server.ts';
 
 if (!hasPgBouncer) process.stdout.write('PgBouncer tests are SKIPPED: install pgbouncer.\n');
 
@@ -84,6 +86,52 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     await other.query('rollback');
     await other.end();
     expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
+  });
+
+  it('reports that nothing was stored of a write that waited too long for a connection of PgBouncer', async () => {
+    const url = await postgres.createDatabase();
+    const own = { query_wait_timeout: '1', default_pool_size: '1' };
+    await using proxy = await startPgBouncer(url, 'transaction', own);
+    await using store = await openBuiltin(proxy.behind(url));
+    const other = new pg.Client(proxy.behind(url));
+    await other.connect();
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => other.end());
+    await other.query('begin');
+    const add = () => store.createPet(callWith(), rex);
+    await expect(add()).rejects.toMatchObject({
+      writeOutcome: 'NOT_DONE',
+      message: "The store's database cannot be reached. Nothing was stored. Try again later.",
+    });
+    await other.query('rollback');
+    expect((await add()).name).toBe('Rex');
+  });
+
+  it('sends a write again that met the end of a connection, which was idle for PgBouncer', async () => {
+    const url = await postgres.createDatabase();
+    await using proxy = await startPgBouncer(url, 'transaction', { client_idle_timeout: '1' });
+    const ended = Promise.withResolvers<void>();
+    await using slow = await startServer(
+      createServer((client) => {
+        const upstream = connect(Number(new URL(proxy.behind(url)).port), '127.0.0.1');
+        client
+          .on('error', () => {})
+          .pipe(upstream)
+          .on('error', () => {});
+        upstream.on('data', (bytes) => {
+          if (!bytes.includes('client_idle_timeout')) return client.write(bytes);
+          // The end arrives once the gateway has sent its next statement.
+          client.once('data', () => client.end(bytes));
+          return ended.resolve();
+        });
+      }),
+    );
+    const databaseUrl = Object.assign(new URL(url), { port: slow.port }).href;
+    await using store = await openBuiltin(databaseUrl, { poolSize: 1 });
+    await ended.promise;
+    await store.createPet(callWith(), rex);
+    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
+    expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
   });
 
   it('reports that the database cannot be reached while PostgreSQL is down, and recovers', async () => {

@@ -7,8 +7,12 @@ import { isInstalled, startProgram } from './program.ts';
 /** Whether PgBouncer is installed (Debian package `pgbouncer`). */
 export const hasPgBouncer = isInstalled('pgbouncer');
 
-/** Starts a PgBouncer in front of a PostgreSQL server. */
-export async function startPgBouncer(databaseUrl: string, poolMode: 'transaction' | 'session') {
+/** Starts a PgBouncer in front of a PostgreSQL server. `own` are settings of pgbouncer.ini. */
+export async function startPgBouncer(
+  databaseUrl: string,
+  poolMode: 'transaction' | 'session',
+  own: Readonly<Record<string, string>> = {},
+) {
   const server = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
   await chmod(folder, 0o755);
@@ -26,6 +30,7 @@ export async function startPgBouncer(databaseUrl: string, poolMode: 'transaction
     default_pool_size: '3',
     server_login_retry: '1',
     ignore_startup_parameters: 'statement_timeout,lock_timeout,idle_in_transaction_session_timeout',
+    ...own,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `[databases]\n* = host=${server.hostname} port=${server.port}`;

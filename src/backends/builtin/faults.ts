@@ -23,7 +23,7 @@ export function storageFault(cause: unknown, isWrite: boolean) {
   const message = `${codeOf(cause)}: ${cause.message}`;
   if (reason === undefined && isRefused) return new RefusedStatementError(message, { cause });
   if (reason === undefined) return undefined;
-  const isKnown = cause instanceof NotConnectedError || isRefusedLogin(cause) || isRefused;
+  const isKnown = cause instanceof NotConnectedError || isNotSent(cause) || isRefused;
   const stored = isWrite ? ' Nothing was stored.' : '';
   const advice = isWrite && !isKnown ? '' : `${stored} Try again later.`;
   return new BackendUnavailableError(`The store's database ${reason}.${advice}`, {
@@ -68,11 +68,13 @@ export function isLocked(error: unknown): boolean {
 }
 
 /**
- * Whether PgBouncer sent nothing, because it cannot log in to PostgreSQL. All of its errors have the
- * SQLSTATE for a violation of the protocol.
+ * Whether PgBouncer sent nothing, because it had no connection to PostgreSQL, or has ended that of the
+ * gateway before. All of its errors have the SQLSTATE for a violation of the protocol.
  */
-export function isRefusedLogin(error: unknown): boolean {
+export function isNotSent(error: unknown): boolean {
   const cause = error instanceof NotConnectedError ? error.cause : error;
   const { code, message } = cause as NodeJS.ErrnoException;
-  return code === '08P01' && /server_login_retry|^server login failed/.test(message);
+  const reasons =
+    /server_login_retry|^(?:server (?:login failed|shutting down)|(?:query_wait|client_idle|client_login)_timeout)/;
+  return code === '08P01' && reasons.test(message);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../telemetry/log.ts';
-import { isLocked, isRefusedLogin } from './faults.ts';
+import { isLocked, isNotSent } from './faults.ts';
 
 /** How long locks are waited for, by default and by a gateway that starts, in milliseconds. */
 const timeoutMs = { standard: 5000, start: 60_000 };
@@ -20,7 +20,7 @@ export async function whenFree<T>(work: () => Promise<T>, startLog?: Log): Promi
       return await work();
     } catch (error) {
       const isStart = startLog !== undefined && isLocked(error);
-      const isTemporary = isLocked(error) || isRefusedLogin(error);
+      const isTemporary = isLocked(error) || isNotSent(error);
       const limitMs = isStart ? timeoutMs.start : timeoutMs.standard;
       if (!isTemporary || performance.now() - start >= limitMs) throw error;
       if (isStart && pause === 1) {
