@@ -38,5 +38,5 @@ function problem(error: Error): string {
 
 function describe(backend: Config['backend']): string {
   if (backend.kind === 'rest') return `REST service at ${backend.baseUrl.href}`;
-  return `built-in, ${backend.databaseUrl.replace(/\/\/.*@/, '//')}`;
+  return `built-in, ${backend.databaseUrl.replace(/\/\/.*@/s, '//')}`;
 }

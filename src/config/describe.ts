@@ -13,7 +13,7 @@ export function configRows(env: Environment, config: { readonly workers: number 
     const source = isInFile ? 'file' : given ? 'environment' : text === '' ? 'unset' : 'default';
     // A URL may be shown without its credentials.
     const isHidden = given && isSecret && !accepts.includes('://');
-    return [name, isHidden ? '***' : text.replace(/^(\w+:\/\/)?.*@/, '$1***@'), source];
+    return [name, isHidden ? '***' : text.replace(/^(\w+:\/\/)?.*@/s, '$1***@'), source];
   });
   const unknown = unknownVariables(read).map((name) => [name, '', 'unknown, ignored']);
   return [...rows, ...unknown];

@@ -106,8 +106,10 @@ const ofOthers =
 
 /** Quotes an invalid value for an error message, unless it may contain a password or a key. */
 export function describeValue(text: string, isSecret = false): string {
-  const isHidden = isSecret || (/[@?#]/.test(text) && !/^unix:/.test(text));
-  if (isHidden) return 'a value that is hidden because it may contain a credential';
+  const isHidden = isSecret || (/[@?#%\p{Cc}]/u.test(text) && !/^unix:/.test(text));
+  const [flaw] = /\p{Cc}|%(?![\da-f]{2})/iu.exec(text) ?? [];
+  const unencoded = flaw ? `, with an unencoded ${JSON.stringify(flaw)}` : '';
+  if (isHidden) return `a value that is hidden because it may contain a credential${unencoded}`;
   if (!/^(?:tcp|udp|sctp):\/\/[\da-f.:[\]]+$/.test(text)) return JSON.stringify(text);
   return `"${text}", a service link of Kubernetes: set enableServiceLinks: false in the pod`;
 }

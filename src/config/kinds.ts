@@ -44,32 +44,46 @@ export const processes = {
     text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
 };
 
+/** Whether every reader takes a URL alike: parsers drop control characters, and others decode its `%`. */
+function isEncoded(text: string): boolean {
+  try {
+    return !/\p{Cc}/u.test(text) && decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
+const parseUrl = (text: string) => (isEncoded(text) ? URL.parse(text) : null);
+
 /** The base URL of a service. */
 export const baseUrl = {
   accepts: 'an http or https URL without credentials, query or fragment',
   parse(text: string): URL | undefined {
-    const url = URL.parse(text);
+    const url = parseUrl(text);
     if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
     return url.username || url.password || /[?#]/.test(text) ? undefined : url;
   },
 };
 
 const database = matching(
-  /^(?:file:(?!~|\/\/)[^?]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password|[^=&]*%[^=&]*)=).)/,
+  /^(?:file:(?!~|\/\/)[^?\p{Cc}]+$|:memory:$|postgres(?:ql)?:\/\/(?!.*[?&](?:user|password|[^=&]*%[^=&]*)=).)/u,
   'file:PATH without ~, :memory: or postgres://USER:PASSWORD@HOST/NAME',
 );
 
 /** The URL of a database. That of a file becomes `file:PATH`, without `//localhost` (RFC 8089). */
 export const databaseUrl = {
   ...database,
-  parse: (text: string) => database.parse(text.replace(/^file:\/\/(?:localhost)?(?=\/)/, 'file:')),
+  parse(text: string): string | undefined {
+    const url = database.parse(text.replace(/^file:\/\/(?:localhost)?(?=\/)/, 'file:'));
+    return url?.startsWith('postgres') && !isEncoded(url) ? undefined : url;
+  },
 };
 
 /** The URL of a Redis server. */
 export const redisUrl = {
   accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
   parse(text: string): string | undefined {
-    const url = URL.parse(text);
+    const url = parseUrl(text);
     const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol);
     return isRedis && /^\/?\d*$/.test(url.pathname) && !/[?#]/.test(text) ? text : undefined;
   },
@@ -82,7 +96,7 @@ export const pemFile = reloaded(matching(/^/, 'the path of a PEM file'));
 export const proxyUrl = {
   accepts: 'an http or https URL such as http://USER:PASSWORD@HOST:3128',
   parse(text: string): URL | undefined {
-    const url = URL.parse(text.includes('://') ? text : `http://${text}`);
+    const url = parseUrl(text.includes('://') ? text : `http://${text}`);
     return url && /^https?:$/.test(url.protocol) ? url : undefined;
   },
 };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -33,6 +33,20 @@ describe('the commands', () => {
     const listed = JSON.parse((await run('keys', 'list', 'acme', '--json')).stdout);
     expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
     expect((await run('keys', 'revoke', id)).stdout).toContain(`Revoked key ${id} of account acme`);
+  });
+
+  it.each([
+    'keys accounts',
+    '--print-config',
+    '',
+  ])('print nothing of a password with a line break: %s', async (command) => {
+    const file = `${folder}/${randomUUID()}`;
+    writeFileSync(file, 'DATABASE_URL="postgres://ann:hunt\\ner2@127.0.0.1:1/pets"\n');
+    const args = command.split(' ').filter(Boolean);
+    const { code, stdout, stderr } = await runCommand(args, { CONFIG_FILE: file, PORT: '0' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/ {2}- DATABASE_URL: expected file:PATH .* unencoded "\\n"\n$/);
+    expect(stderr).not.toMatch(/hunt|er2/);
   });
 
   it.each([

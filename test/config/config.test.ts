@@ -339,6 +339,32 @@ describe('loadConfig', () => {
   });
 
   it.each([
+    ['DATABASE_URL', 'postgres://ann:hunt%er2@db.example/pets'],
+    ['RATE_LIMIT_STORE', 'redis://:hunt%er2@redis.example'],
+    ['IDEMPOTENCY_STORE', 'redis://:hunt%e9er2@redis.example'],
+    ['HTTPS_PROXY', 'ann:hunt%er2@proxy.example'],
+    ['MESSAGES_BASE_URL', 'https://messages.example/hunt%er2'],
+    ['DATABASE_URL', 'postgres://ann:hun\nter2@db.example/pets'],
+    ['DATABASE_URL', 'file:hun\nter2'],
+    ['RATE_LIMIT_STORE', 'redis://:hun\r\nter2@redis.example'],
+    ['IDEMPOTENCY_STORE', 'redis://:hunter2@redis.example\n'],
+    ['HTTP_PROXY', 'http://ann:hun\tter2@proxy.example'],
+    ['PETSTORE_BASE_URL', 'https://pets.example/hun\nter2'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://traces.example/hun\nter2'],
+  ])('names the variable %s of a URL that others would read differently: %j', (name, url) => {
+    const unencoded = /%/.test(url)
+      ? /(?:, with an unencoded "%")?$/
+      : /, with an unencoded "\\[rnt]"$/;
+    const env = { RATE_LIMIT_PER_KEY: '1', [name]: url };
+    expect(() => loadConfig(env)).toThrow(
+      RegExp(`problem:\n  - ${name}: .*credential${unencoded.source}`),
+    );
+    expect(() => loadConfig(env)).toThrow(/^(?!.*(?:hun|er2))/s);
+    const [, shown] = configRows(env, loadConfig({})).find(([row]) => row === name) ?? [];
+    if (url.includes('@')) expect(shown).not.toMatch(/hun|er2/);
+  });
+
+  it.each([
     ['ann:hunter2@proxy.example', '***@proxy.example'],
     ['http://ann:hun/t@er2@proxy.example', 'http://***@proxy.example'],
     ['proxy.example:3128', 'proxy.example:3128'],

@@ -411,6 +411,7 @@ describe('PostgreSQL', () => {
     const url = 'postgres://postgres:hunter2@127.0.0.1:1/none';
     await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none cannot be opened/);
     await expect(openBuiltin(url)).rejects.toThrow(/^(?!.*hunter2)/);
+    await expect(openBuiltin(url.replace('r2', 'r\n2'))).rejects.toThrow(/^(?!.*hunter)/s);
   });
 
   it('neither loses nor duplicates acknowledged pets when a gateway is killed and the database restarts', async () => {

@@ -73,7 +73,7 @@ export async function openDatabase(databaseUrl: string, log: Log, server?: Serve
     const reason = missing
       ? `is newer than this version of petstore-gateway, which does not have its migration ${missing}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`
       : `cannot be opened: ${message || code}${adviceFor(cause as Error, databaseUrl)}`;
-    const name = databaseUrl.replace(/\/\/.*@/, '//');
+    const name = databaseUrl.replace(/\/\/.*@/s, '//');
     throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
   }
   return database;
