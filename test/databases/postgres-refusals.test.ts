@@ -97,13 +97,68 @@ describe('PostgreSQL that refuses a statement', () => {
   it('shows the grant that a role without CREATE on its schema needs', async () => {
     const owned = await createPostgresDatabase();
     await createPostgresDatabase('new-shop');
+    const name = new URL(owned).pathname.slice(1);
+    await query(
+      owned,
+      `create schema "my pets"; grant usage on schema "my pets" to "new-shop";
+       alter database ${name} set search_path = "my pets"`,
+    );
     const url = owned.replace('//postgres', '//new-shop');
-    const grant = 'grant create on schema public to "new-shop"';
+    const grant = 'grant create on schema "my pets" to "new-shop"';
     await expect(openBuiltin(url)).rejects.toThrow(
-      `cannot be opened: permission denied for schema public. Its owner can run: ${grant}`,
+      `cannot be opened: permission denied for schema my pets. Its owner can run: ${grant}`,
     );
     await query(owned, grant);
     await using store = await openBuiltin(url);
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
+  });
+
+  it('shows no grant if a table belongs to another role', async () => {
+    const owned = await createPostgresDatabase();
+    await (await openBuiltin(owned))[Symbol.asyncDispose]();
+    await createPostgresDatabase('new-shop');
+    const opening = openBuiltin(owned.replace('//postgres', '//new-shop'));
+    await expect(opening).rejects.toThrow(/cannot be opened: permission denied for table \w+$/);
+  });
+});
+
+describe('a schema of PostgreSQL', () => {
+  /** Creates a schema, and returns the URL of its sessions. */
+  async function createSchema(url: string, name: string, others = ''): Promise<string> {
+    await query(url, `create schema ${name}`);
+    return `${url}?options=-c%20search_path%3D${name}${others}`;
+  }
+  const pets = async (url: string) => {
+    await using store = await openBuiltin(url);
+    await store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    return [...(await store.listPets(callWith(), {}))].length;
+  };
+  const foreign = 'kysely_migration (name text primary key, timestamp text not null)';
+
+  it('has the tables of its own gateways', async () => {
+    const url = await createPostgresDatabase();
+    const [one, other] = [await createSchema(url, 'one'), await createSchema(url, 'other')];
+    expect([await pets(one), await pets(other), await pets(one)]).toEqual([13, 13, 14]);
+    // The tables of the path, also once a schema before theirs exists.
+    expect(await pets(url)).toBe(13);
+    await query(url, 'create schema postgres');
+    expect(await pets(url)).toBe(14);
+  });
+
+  it('may stand beside another application of Kysely', async () => {
+    const url = await createPostgresDatabase();
+    await query(url, `create table ${foreign}; create table kysely_migration_lock (id text)`);
+    expect(await pets(await createSchema(url, 'shop', ',public'))).toBe(13);
+  });
+
+  it('is refused if another application of Kysely has migrated it', async () => {
+    const url = await createPostgresDatabase();
+    await query(
+      url,
+      `create table ${foreign}; insert into kysely_migration values ('001', '2026')`,
+    );
+    await expect(openBuiltin(url)).rejects.toThrow(
+      /kysely_migration is of another application, which has run 001\. Use another schema/,
+    );
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +23,7 @@ function mountDisk() {
   };
 }
 
-describe.skipIf(!canMount)('SQLite on a full disk', () => {
+describe.skipIf(!canMount)('SQLite on a full or read-only disk', () => {
   it.each([
     undefined,
     { id: 'a', fingerprint: '' },
@@ -35,6 +36,15 @@ describe.skipIf(!canMount)('SQLite on a full disk', () => {
     await expect(add()).rejects.toMatchObject({ writeOutcome: 'NOT_DONE', message: full });
     await disk.release();
     expect((await add()).name).toBe('Rex');
+  });
+
+  it('names a folder in which WAL cannot create files, because the disk is read-only', async () => {
+    using disk = mountDisk();
+    await (await openBuiltin(disk.databaseUrl))[Symbol.asyncDispose]();
+    execFileSync('mount', ['-o', 'remount,ro', disk.folder]);
+    await expect(openBuiltin(disk.databaseUrl)).rejects.toThrow(
+      `unable to open database file: files cannot be created in the folder ${disk.folder}`,
+    );
   });
 
   it('reports that a new database does not fit on it', async () => {

@@ -1,4 +1,3 @@
-import { dirname, resolve } from 'node:path';
 import { type Generated, Kysely } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
 import { whenFree } from './locks.ts';
@@ -69,23 +68,9 @@ export async function openDatabase(databaseUrl: string, log: Log, server?: Serve
   } catch (cause) {
     await database.destroy();
     const { message, code } = cause as NodeJS.ErrnoException;
-    const [, missing] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
-    const reason = missing
-      ? `is newer than this version of petstore-gateway, which does not have its migration ${missing}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`
-      : `cannot be opened: ${message || code}${adviceFor(cause as Error, databaseUrl)}`;
     const name = databaseUrl.replace(/\/\/.*@/s, '//');
-    throw new Error(`DATABASE_URL: the database ${name} ${reason}`, { cause });
+    const problem = `the database ${name} cannot be opened: ${message || code}`;
+    throw new Error(`DATABASE_URL: ${problem}`, { cause });
   }
   return database;
-}
-
-/** Returns what to do about an error whose message does not say it. */
-function adviceFor(error: { message: string; errcode?: number }, databaseUrl: string): string {
-  const folder = dirname(resolve(databaseUrl.replace(/^file:/, '')));
-  // SQLITE_READONLY_DIRECTORY
-  if (error.errcode === 1544) return `: files cannot be created in the folder ${folder}`;
-  // Since PostgreSQL 15, new roles may not create tables in `public`.
-  const [, schema] = /^permission denied for schema (\S+)$/.exec(error.message) ?? [];
-  const role = decodeURIComponent(URL.parse(databaseUrl)?.username || 'ROLE');
-  return schema ? `. Its owner can run: grant create on schema ${schema} to "${role}"` : '';
 }

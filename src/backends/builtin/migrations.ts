@@ -64,6 +64,16 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
   }
 }
 
+/** The encoding, the schema of the tables or of new ones, and what its owner has to run before new ones. */
+type Found = { encoding: string; schema: string | null; grant: string | null };
+const find = sql<Found>`
+  select current_setting('server_encoding') as encoding,
+    coalesce((select nspname from pg_namespace join pg_class on pg_namespace.oid = relnamespace
+      where pg_class.oid = to_regclass('pets')), current_schema()) as schema,
+    case when coalesce(has_table_privilege(to_regclass('pets'), 'select'), true)
+      and not has_schema_privilege(current_schema(), 'create') then
+      format('grant create on schema %I to %I', current_schema(), current_user) end as grant`;
+
 /**
  * Migrates the tables in one transaction, under a lock, and returns the names of the migrations that ran.
  * @throws the error of one; the transaction is rolled back
@@ -71,17 +81,29 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
 export async function migrate<T>(database: Kysely<T>, engine: Engine) {
   return database.transaction().execute(async (transaction) => {
     await lockTables(transaction, engine);
-    if (engine === 'postgres') {
-      const query = sql<{ found: string }>`select current_setting('server_encoding') as found`;
-      const found = (await query.execute(transaction)).rows[0]?.found;
-      if (found !== 'UTF8') throw new Error(`expected the encoding UTF8, found ${found}`);
+    const found = engine === 'postgres' ? (await find.execute(transaction)).rows[0] : undefined;
+    if (found && found.encoding !== 'UTF8') {
+      throw new Error(`expected the encoding UTF8, found ${found.encoding}`);
     }
     const migrator = new Migrator({
       db: transaction,
       provider: { getMigrations: async () => migrationsFor(engine) },
+      // Otherwise, Kysely takes a table of any schema for its own.
+      ...(found?.schema && { migrationTableSchema: found.schema }),
     });
     const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) throw error;
-    return results.map(({ migrationName }) => migrationName);
+    if (error === undefined) return results.map(({ migrationName }) => migrationName);
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (code === '42501' && found?.grant) {
+      throw new Error(`${message}. Its owner can run: ${found.grant}`, { cause: error });
+    }
+    const [, missing] = /previously executed migration (\S+) is missing/.exec(message) ?? [];
+    if (missing === undefined) throw error;
+    const isOwn = (await migrator.getMigrations()).some(({ executedAt }) => executedAt);
+    throw new Error(
+      isOwn
+        ? `it is newer than this version of petstore-gateway, which does not have its migration ${missing}. Run the version that migrated it or a later one, or restore the backup from before the upgrade.`
+        : `its table kysely_migration is of another application, which has run ${missing}. Use another schema or database.`,
+    );
   });
 }

@@ -35,13 +35,20 @@ function openSqlite(location: string, isServer: boolean): SqliteDatabase {
   }
   // Without bigints, an insert of an integer beyond 2^53 throws after the row is stored.
   const database = new DatabaseSync(location, { readBigInts: true, timeout: lockTimeoutMs });
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  const folder = resolve(dirname(location));
+  try {
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  } catch (cause) {
+    const { message, errcode } = cause as Error & { errcode?: number };
+    // SQLITE_CANTOPEN, as on a read-only file system, and SQLITE_READONLY_DIRECTORY
+    if (errcode !== 14 && errcode !== 1544) throw cause;
+    throw new Error(`${message}: files cannot be created in the folder ${folder}`, { cause });
+  }
   if (isServer) database.exec('PRAGMA busy_timeout = 0');
   else if (location !== ':memory:') {
     // Imports use a temporary table. In a container, often only the directory of the database is
     // writable and large enough for it.
-    const folder = resolve(dirname(location)).replaceAll("'", "''");
-    database.exec(`PRAGMA temp_store_directory = '${folder}'`);
+    database.exec(`PRAGMA temp_store_directory = '${folder.replaceAll("'", "''")}'`);
   }
   const statements = new Map<string, SqliteStatement>();
   return {
