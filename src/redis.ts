@@ -96,6 +96,8 @@ function connect({ url, scripts }: RedisOptions, onError: (error: Error) => void
     url,
     scripts: Object.fromEntries(defined) as Record<string, ReturnType<typeof define>>,
     disableOfflineQueue: true,
+    // They look up IPv6 addresses by name.
+    maintNotifications: 'disabled',
     // A silent server fails between two pings, and the connection is replaced.
     pingInterval: retryMs / 2,
     socket: { connectTimeout: retryMs, socketTimeout: retryMs * 0.9, reconnectStrategy: retryMs },

@@ -3,6 +3,7 @@ import { createAuthority } from '../support/authority.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { runCommand } from '../support/process.ts';
 
 const authority = disposeAfterAll(createAuthority());
 const other = disposeAfterAll(createAuthority());
@@ -39,6 +40,17 @@ describe('TLS to PostgreSQL', () => {
     const parameters = { sslmode: 'verify-full', sslrootcert: authority.caFile };
     await using store = await openBuiltin(await databaseUrl('localhost', parameters));
     expect(await store.listPets(callWith(), { limit: 1 })).toHaveLength(1);
+  });
+
+  it('trusts the authorities of Node with `sslrootcert=system`, and checks the host name', async () => {
+    const system = { sslrootcert: 'system' };
+    const url = await databaseUrl('localhost', system);
+    await expect(openBuiltin(url)).rejects.toThrow('unable to verify the first certificate');
+    const env = { NODE_EXTRA_CA_CERTS: authority.caFile };
+    const migrate = (DATABASE_URL: string) => runCommand(['migrate'], { ...env, DATABASE_URL });
+    expect(await migrate(url)).toMatchObject({ code: 0 });
+    const other = await migrate(await databaseUrl('127.0.0.1', system));
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('does not match') });
   });
 
   it.each([

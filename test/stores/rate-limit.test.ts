@@ -135,6 +135,13 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     expect(count).toBeLessThanOrEqual(allowed * (one.errors + two.errors > 0 ? 2 : 1) + 1);
   });
 
+  it('may have an IPv6 address', async () => {
+    await using redis = await startRedis({ host: '::1' });
+    await using gateway = await open(redis.url);
+    expect(await send(gateway.url)).toBe(200);
+    expect(await storeMetrics(gateway)).toMatchObject({ up: 1, errors: 0 });
+  });
+
   it('shows each gateway what the others have used', async () => {
     await using redis = await startRedis();
     await using first = await open(redis.url, { rateLimitPerKey: 3 });

@@ -10,13 +10,14 @@ export const hasRedis = isInstalled('redis-server');
 interface RedisSettings {
   readonly password?: string;
   readonly certificate?: Certificate;
+  readonly host?: string;
   /** As in `redis.conf`. */
   readonly 'cluster-enabled'?: 'yes';
 }
 
 /** Starts a Redis server in memory, which accepts only TLS if it has a certificate. */
 export async function startRedis(settings: RedisSettings = {}) {
-  const { password = '', certificate, ...others } = settings;
+  const { password = '', certificate, host = '127.0.0.1', ...others } = settings;
   const port = await freePort();
   const tls = certificate && {
     port: '0',
@@ -32,7 +33,7 @@ export async function startRedis(settings: RedisSettings = {}) {
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
   const start = () => startProgram('redis-server', args, /Ready to accept connections/);
   let program = await start();
-  const url = `redis://127.0.0.1:${port}`;
+  const url = `redis://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return {
     url,
     /** Stops the process without ending it, as a machine does that hangs. */
