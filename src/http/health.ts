@@ -25,7 +25,7 @@ export function createHealth(
   isDraining: () => boolean,
   metrics?: Pick<Metrics, 'watchReady'>,
 ): Health {
-  let problem: string | undefined;
+  let problem: string | undefined = 'not checked yet';
   const check = oncePer(cacheMs, async () => {
     const timedOut = wait(checkTimeoutMs, undefined, { ref: false }).then(() => {
       throw new Error('The backend does not respond.');

@@ -220,7 +220,7 @@ export class Metrics {
 
   watchReady(isReady: () => boolean): void {
     const help =
-      '1 if the backend responded to the latest check of /readyz or a scrape, otherwise 0.';
+      '1 if the backend responded to the latest check of /readyz or a scrape, otherwise 0, as before the first.';
     this.#gauge('petstore_ready', help, [], 'max')({}, () => Number(isReady()));
   }
 

@@ -41,7 +41,9 @@ describe('/readyz', () => {
       if (!isUp) throw new Error('gone');
     });
     const ready = async () => /^petstore_ready (.*)$/m.exec(await opened.scrape())?.[1];
-    expect(await ready()).toBe('1');
+    // Until a first check has succeeded.
+    expect(await ready()).toBe('0');
+    await vi.waitFor(async () => expect(await ready()).toBe('1'), { timeout: 10_000 });
     isUp = false;
     // Nothing but scrapes, because load balancers may probe another path.
     await vi.waitFor(async () => expect(await ready()).toBe('0'), { timeout: 10_000 });

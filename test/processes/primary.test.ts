@@ -143,14 +143,17 @@ describe('a gateway with two workers', () => {
     expect(started.output.stdout.match(/Pet Store gateway/g)).toHaveLength(1);
     expect(started.output.stdout).toMatch(/Workers +2 processes/);
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
+    expect(await (await fetch(`${adminOf(started)}/readyz`)).text()).toBe('ready\n');
     const { headers } = await fetch(`${adminOf(started)}/metrics`);
     expect(headers.get('content-type')).toMatch(/^application\/openmetrics-text/);
-    const text = await (await fetch(`${adminOf(started)}/metrics`)).text();
+    const text = await vi.waitFor(async () => {
+      const scraped = await (await fetch(`${adminOf(started)}/metrics`)).text();
+      expect(scraped).toMatch(/^petstore_ready 1$/m);
+      return scraped;
+    }, withTimeout);
     expect(text).toMatch(/^process_cpu_seconds_total /m);
-    expect(text).toMatch(/^petstore_ready 1$/m);
     expect(text).not.toContain('_total_total');
     expect(await countOf(started)).toBe(20);
-    expect(await (await fetch(`${adminOf(started)}/readyz`)).text()).toBe('ready\n');
   });
 
   it('replaces a worker that exits, and logs it', async () => {
