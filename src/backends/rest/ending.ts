@@ -161,8 +161,9 @@ export function logFailure(
 ): void {
   const { message: reason, cause } = error;
   const deepest = cause instanceof ConnectionFailed ? cause.cause : cause;
-  const { name, code } = (deepest ?? {}) as NodeJS.ErrnoException;
-  const details = { reason, causeName: name, causeCode: code };
+  const { name, code, message } = (deepest ?? {}) as NodeJS.ErrnoException;
+  // Only OpenSSL's words describe a certificate for whose problem, such as a weak key, Node has no code.
+  const details = { reason, causeName: name, causeCode: code === 'UNSPECIFIED' ? message : code };
   const { status, hidden }: Partial<ErrorResponse> = error instanceof ErrorResponse ? error : {};
   // Shortened, so that the line fits into an atomic write to a pipe.
   const body = { code: hidden?.code.slice(0, 100), message: hidden?.message.slice(0, 500) };

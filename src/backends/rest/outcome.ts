@@ -191,9 +191,9 @@ export function outcomeOfFailure(
   return { why: mayBeStale && isReset(cause) ? 'stale' : 'reset', cause };
 }
 
-/** The error codes of rejected certificates in the documentation of `node:tls`. */
+/** The error codes of rejected certificates in the documentation of `node:tls`, and that of all other reasons. */
 const rejectedCertificate =
-  /^(?:ERR_TLS_CERT_|UNABLE_TO_|(?:ERROR_IN_)?(?:CERT|CRL)_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
+  /^(?:ERR_TLS_CERT_|UNABLE_TO_|(?:ERROR_IN_)?(?:CERT|CRL)_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH|UNSPECIFIED)/;
 
 /** The alerts that refuse a client certificate or its absence. No request is read before them. */
 const refusal = /^ERR_SSL_.*_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;

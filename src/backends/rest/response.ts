@@ -178,8 +178,8 @@ const maxTimerMs = 2 ** 31 - 1;
  * 10.2.3 and 5.6.7), to milliseconds, which are capped so that they fit a timer. Fractions count as 1 s.
  */
 export function parseRetryAfter(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  const text = header.trim();
+  const [text = '', other] = new Set([header ?? []].flat().map((line) => line.trim()));
+  if (other !== undefined) return undefined;
   const seconds = /^[+.\d][-+.\de]*$/i.test(text) ? Math.ceil(Number(text)) : Number.NaN;
   if (seconds >= 0) return Math.min(seconds * 1000, maxTimerMs);
   if (!httpDate.test(text)) return undefined;

@@ -252,6 +252,9 @@ const statuses = [
       { attempts: 2 },
     ],
   ]),
+  refusal('429 with Retry-After twice', 'RATE_LIMITED', '429 Slow', '', [dated('3'), dated('3')], {
+    retryAfterMs: 3000,
+  }),
   refusal('429 with blanks around Retry-After', 'RATE_LIMITED', '429 Slow', '', [dated('\t\t3 ')], {
     retryAfterMs: 3000,
   }),

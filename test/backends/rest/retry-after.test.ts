@@ -28,6 +28,8 @@ it.each([
   [' ', undefined],
   ['Infinity', undefined],
   ['-0.5', undefined],
+  [['7', '7 '], 7000],
+  [['7', '8'], undefined],
   [undefined, undefined],
   ['', undefined],
   ['soon', undefined],

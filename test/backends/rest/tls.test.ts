@@ -107,10 +107,16 @@ describe('a REST service with a certificate of a private authority', () => {
   });
 
   const otherName = authority.issue('DNS:other.example');
+  const weakKey = {
+    ...authority.issue('IP:127.0.0.1', ['-newkey', 'rsa:1024', '-nodes', '-days', '2']),
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  };
   it.each([
     ['is not one of Node’s', {}, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['is another one', { caFile: other.caFile }, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['certifies another name', { caFile }, otherName, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    // Node has no code for it.
+    ['certifies a weak key', { caFile }, weakKey, 'EE certificate key too weak'],
   ])('fails for all keys if its authority %s; only the log contains the reason', async (_, files, options, causeCode) => {
     await using started = await startService(files, options);
     const unreachable = {
