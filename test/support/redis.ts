@@ -27,7 +27,7 @@ export async function startRedis(settings: RedisSettings = {}) {
     'tls-ca-cert-file': certificate.certFile,
     'tls-auth-clients': 'no',
   };
-  const common = { port: String(port), bind: '127.0.0.1', save: '', requirepass: password };
+  const common = { port: String(port), bind: host, save: '', requirepass: password };
   const folder = { dir: createFolder() };
   const all = { ...common, ...tls, ...folder, ...others };
   const args = Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]);
