@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -59,7 +60,8 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
       incoming.on('error', () => {});
       const coding = incoming.headers['transfer-encoding'];
       if (coding && !/^chunked$/i.test(coding)) request.body.refuse(unsupportedTransfer(coding));
-      request.body.readFrom(incoming, onBody);
+      // A host's async context, which Node's events do not have. A server of the gateway's own has none.
+      request.body.readFrom(incoming, connections ? onBody : AsyncResource.bind(onBody));
     }
   };
 }

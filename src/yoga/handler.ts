@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ExecutionResult } from 'graphql';
 import type { GraphiqlPage } from '../http/graphiql.ts';
 import type { HttpResponse } from '../http/http-message.ts';
@@ -78,7 +79,7 @@ function toResponse(
 function toResponseInParts(request: GatewayRequest, result: DeliveredParts): HttpResponse {
   const body = encodeParts(result, request);
   // The body has reported its own failure.
-  const cancel = () => void body.return().catch(() => {});
+  const cancel = AsyncResource.bind(() => void body.return().catch(() => {}));
   if (request.scope.hasLeft) cancel();
   else request.scope.onLeave = cancel;
   const headers = { 'content-type': result.delivery.contentType, 'cache-control': ofParts };
