@@ -78,8 +78,15 @@ export async function openMounted(
       const timer = setTimeout(end, config.maxTimeoutMs);
       return gate.close().finally(() => clearTimeout(timer));
     });
+    const listener = createNodeListener(app);
+    const nodeListener: NodeListener = (incoming, outgoing) =>
+      new Promise((resolve) => {
+        // The client may have left before the host calls the listener.
+        if (outgoing.destroyed) resolve();
+        else listener(incoming, outgoing.once('close', resolve));
+      });
     return Object.assign(createFetchHandler(app), {
-      nodeListener: createNodeListener(app),
+      nodeListener,
       execute: app.execute,
       metrics: async () => (await metrics.scrape()).text,
       [Symbol.asyncDispose]: once(() => opened.disposeAsync()),

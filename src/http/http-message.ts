@@ -35,5 +35,5 @@ export interface HttpResponse {
 /** A handler of WHATWG Fetch requests, as in Hono, Next and Deno. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
-/** A request listener for `node:http` servers. */
-export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** A request listener for `node:http` servers. It settles when the response has closed, for which h3 waits. */
+export type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;

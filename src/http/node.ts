@@ -7,14 +7,14 @@ import type { GatewayRequest, RequestServer } from '../request/gateway-request.t
 import type { RequestBody } from './body.ts';
 import type { Connections } from './connections.ts';
 import { HttpError, internalError, restErrorResponse } from './error.ts';
-import type { HttpResponse, NodeListener, RequestHead, RequestHeaders } from './http-message.ts';
+import type { HttpResponse, RequestHead, RequestHeaders } from './http-message.ts';
 
 /**
  * Translates between `node:http` and the gateway. If the client disconnects early, the request is
  * cancelled and nothing is written.
  * @param connections those of a server of the gateway's own
  */
-export function createNodeListener(server: RequestServer, connections?: Connections): NodeListener {
+export function createNodeListener(server: RequestServer, connections?: Connections) {
   async function respond(
     request: GatewayRequest,
     incoming: IncomingMessage,
@@ -38,9 +38,8 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
     }
   }
 
-  return (incoming, outgoing) => {
-    // The client may have left before a server that it is mounted in calls the listener.
-    if (outgoing.destroyed || connections?.start(incoming) === false) return;
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (connections?.start(incoming) === false) return;
     const request = server.open(headOf(incoming));
     let isHandled = false;
     outgoing.once('close', () => {

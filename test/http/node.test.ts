@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
 import * as http2 from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -10,8 +10,9 @@ import { createGateway, loadConfig } from '../../src/index.ts';
 import { type GatewayRequest, openRequests } from '../../src/request/gateway-request.ts';
 import { createEnvironment } from '../../src/request/scope.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
-import { connectTo } from '../support/raw-http.ts';
+import { connectTo, rawGet, sendRaw } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 const requests = openRequests(createEnvironment(quiet));
 
@@ -93,6 +94,33 @@ describe('a body in parts', () => {
     session.destroy();
     await finished;
     expect(received[0]?.scope.cancelled).toBeDefined();
+  });
+});
+
+describe('nodeListener', () => {
+  it('settles when the response has closed, also if its client has left', async () => {
+    const received = Promise.withResolvers<ServerResponse>();
+    await using upstream = await startUpstream((_, response) => received.resolve(response));
+    await using gateway = await createGateway(
+      loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, LOG_LEVEL: 'silent' }),
+    );
+    const calls: [IncomingMessage, ServerResponse, Promise<void>][] = [];
+    await using server = await startServer(
+      createServer((incoming, outgoing) => {
+        calls.push([incoming, outgoing, gateway.nodeListener(incoming, outgoing)]);
+      }),
+    );
+    await sendRaw(server.url, rawGet('/graphql?query={__typename}', 'Connection: close\r\n'));
+    const client = connectTo(server.url);
+    client.write(rawGet('/graphql?query={orders}', 'Authorization: Bearer key\r\n'));
+    await received.promise;
+    client.destroy();
+    for (const [incoming, outgoing, settled] of calls) {
+      await settled;
+      expect(outgoing.closed).toBe(true);
+      await gateway.nodeListener(incoming, outgoing);
+    }
+    expect(calls.map(([, { writableFinished }]) => writableFinished)).toEqual([true, false]);
   });
 });
 

@@ -1,17 +1,25 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, vi } from 'vitest';
-import { createGateway, loadConfig, type NodeListener } from '../../../src/index.ts';
+import { createGateway, type Gateway, loadConfig, type NodeListener } from '../../../src/index.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startIn } from '../../support/process.ts';
 import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
+import { startServer } from '../../support/server.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
-const packages = ['serverless-http@4.0.0', 'koa@3.3.0', 'polka@0.5.2', 'restify@12.0.0'];
+const packages = [
+  'h3@1.15.11',
+  'koa@3.3.0',
+  'polka@0.5.2',
+  'restify@12.0.0',
+  'serverless-http@4.0.0',
+];
 
 const folder = createFolder();
 const load = createRequire(join(folder, 'main.js'));
@@ -65,9 +73,7 @@ const restify = `import { createServer } from 'restify';
 import { createGateway, loadConfig } from '${import.meta.resolve('../../../src/index.ts')}';
 const gateway = await createGateway(loadConfig(process.env));
 const server = createServer();
-server.post('/graphql', (request, response, next) => {
-  gateway.nodeListener(request, response.once('finish', next));
-});
+server.post('/graphql', async (request, response) => gateway.nodeListener(request, response));
 server.listen(0, '127.0.0.1', () => console.log(\`GraphQL  \${server.url}/graphql\`));`;
 
 // In a process of its own, because Restify replaces methods of all response objects.
@@ -77,4 +83,36 @@ registryTest('Restify sends the response', async () => {
   const response = await fetch(`${server.url}/graphql`, { method: 'POST', headers, body });
   const data = { pets: [{ id: '1' }], __typename: 'Query' };
   expect([response.status, await response.json()]).toEqual([200, { data }]);
+});
+
+/** Starts a server of h3 1, as in Nitro 2 and Nuxt, and records its own errors. */
+async function startH3(gateway: Gateway) {
+  const { createApp, fromNodeMiddleware, toNodeListener } = load('h3');
+  const errors: unknown[] = [];
+  const app = createApp({ onError: (error: unknown) => errors.push(error) });
+  app.use('/graphql', fromNodeMiddleware(gateway.nodeListener));
+  return { ...(await startServer(createServer(toNodeListener(app)))), errors };
+}
+
+describe('h3 1', () => {
+  registryTest.each([
+    [
+      'a response',
+      'application/json',
+      /^\{"data":\{"pets":\[\{"id":"1"\}\],"__typename":"Query"\}\}$/,
+    ],
+    ['a response in parts', 'multipart/mixed', /"hasNext":true.*"hasNext":false/s],
+  ])('sends %s', async (_, accept, expected) => {
+    await using gateway = await createGateway(loadConfig(env));
+    await using server = await startH3(gateway);
+    const post = { method: 'POST', headers: { ...headers, accept }, body };
+    const response = await fetch(`${server.url}/graphql`, post);
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringMatching(expected),
+    ]);
+    const get = await fetch(`${server.url}/graphql?query={__typename}`);
+    expect([get.status, await get.text()]).toEqual([200, '{"data":{"__typename":"Query"}}']);
+    expect(server.errors).toEqual([]);
+  });
 });
