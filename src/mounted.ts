@@ -19,7 +19,7 @@ import type { LocalExecution } from './yoga/local-caller.ts';
 export interface Gateway extends FetchHandler, LocalExecution {
   /**
    * A request listener for `node:http` servers: Node's own, Express, and Fastify's raw requests. It
-   * reads the body itself and refuses a request whose body has been read.
+   * reads the body itself and refuses a request whose body has been read, unless it has a `rawBody`.
    */
   readonly nodeListener: NodeListener;
   /** Returns the metrics in the OpenMetrics text format, for a route of your own. */

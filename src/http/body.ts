@@ -34,6 +34,7 @@ export class RequestBody {
   /** The number of bytes received, refused ones included. */
   size = 0;
   #chunks = 0;
+  #isDecoded = false;
   /** How many of the bytes count towards the limit. */
   #counted = 0;
   /** Why the body is refused, if it is. */
@@ -72,10 +73,13 @@ export class RequestBody {
   }
 
   /** Reads a stream, and discards what is refused. Calls back at its end or refusal, if any. */
-  readFrom(stream: Readable, onEnd: () => void): void {
+  readFrom(stream: Readable & { readonly rawBody?: unknown }, onEnd: () => void): void {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';
-      this.refuse(new HttpError(500, 'BODY_ALREADY_READ', message));
+      // Of Google Cloud Functions, decoded.
+      this.#isDecoded = stream.rawBody instanceof Uint8Array;
+      if (stream.rawBody instanceof Uint8Array) this.push(stream.rawBody);
+      else this.refuse(new HttpError(500, 'BODY_ALREADY_READ', message));
       onEnd();
       return;
     }
@@ -101,7 +105,7 @@ export class RequestBody {
 
   /** Decodes the whole body by its `Content-Encoding`. The limits then count what it expands to, too. */
   decode(header: string): void {
-    if (this.error !== undefined || this.size === 0) return;
+    if (this.error !== undefined || this.size === 0 || this.#isDecoded) return;
     const body = this.read();
     try {
       const decoded = decodeContent(body, header, this.#maximum);

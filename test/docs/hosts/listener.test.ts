@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, vi } from 'vitest';
 import { createGateway, type Gateway, loadConfig, type NodeListener } from '../../../src/index.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -14,6 +15,7 @@ import { startServer } from '../../support/server.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
 const packages = [
+  '@google-cloud/functions-framework@5.0.5',
   'h3@1.15.11',
   'koa@3.3.0',
   'polka@0.5.2',
@@ -115,4 +117,28 @@ describe('h3 1', () => {
     expect([get.status, await get.text()]).toEqual([200, '{"data":{"__typename":"Query"}}']);
     expect(server.errors).toEqual([]);
   });
+});
+
+const google = `import { http } from '@google-cloud/functions-framework';
+import { getTestServer } from '@google-cloud/functions-framework/testing';
+import { createGateway, loadConfig } from '${import.meta.resolve('../../../src/index.ts')}';
+const gateway = await createGateway(loadConfig(process.env));
+http('graphql', gateway.nodeListener);
+const server = getTestServer('graphql').listen(0, '127.0.0.1', () => {
+  console.log(\`GraphQL  http://127.0.0.1:\${server.address().port}/graphql\`);
+});`;
+
+registryTest('Google Cloud Functions, which read each body, get its response', async () => {
+  await writeFile(join(folder, 'google.mjs'), google);
+  await using server = await startIn(folder, ['google.mjs'], env);
+  const post = async (sent: string | Uint8Array<ArrayBuffer>, more = {}) => {
+    const init = { method: 'POST', headers: { ...headers, ...more }, body: sent };
+    const response = await fetch(`${server.url}/graphql`, init);
+    return [response.status, await response.json()];
+  };
+  const data = { pets: [{ id: '1' }], __typename: 'Query' };
+  expect(await post(body)).toEqual([200, { data }]);
+  expect(await post(gzipSync(body), { 'content-encoding': 'gzip' })).toEqual([200, { data }]);
+  const errors = [{ extensions: { code: 'BODY_TOO_LARGE' } }];
+  expect(await post(`{"query":"${'x'.repeat(300_000)}"}`)).toMatchObject([413, { errors }]);
 });
