@@ -48,6 +48,10 @@ export function createNodeListener(server: RequestServer, connections?: Connecti
       else if (!outgoing.writableEnded || !outgoing.writableFinished) request.scope.cancel();
       connections?.end(incoming);
     });
+    // Node parses requests without a version, and those of HTTP/2 in the syntax of HTTP/1.1, too.
+    const { httpVersionMajor: version } = incoming;
+    if (version === 0 || (version === 2 && !('stream' in incoming)))
+      return void write(restErrorResponse(unsupportedVersion), incoming, outgoing, connections);
     const onBody = () => {
       if (request.scope.cancelled) return;
       isHandled = true;
@@ -76,6 +80,8 @@ function mayHaveBody(incoming: IncomingMessage): boolean {
   if (!isGet && httpVersionMajor > 1) return true;
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
+
+const unsupportedVersion = new HttpError(505, 'BAD_REQUEST', 'version: expected HTTP/1.1 or 1.0.');
 
 /** 501: Node decodes only the coding `chunked` (RFC 9112, section 6.1). */
 function unsupportedTransfer(coding: string): HttpError {

@@ -90,6 +90,9 @@ describe('a request', () => {
     ],
     ['with headers that are too long', 431, rawGet('/', `X-Long: ${'x'.repeat(20_000)}\r\n`)],
     ['that is not HTTP', 400, '\x16\x03\x01'],
+    ['without a version', 505, rawPost(typename).replace(' HTTP/1.1', '')],
+    ['without a version, of a probe', 505, rawGet('/livez').replace(' HTTP/1.1', '')],
+    ['of HTTP/2 in the syntax of HTTP/1.1', 505, rawPost(typename).replace('1.1', '2.0')],
   ])('%s is refused', async (_, status, request) => {
     await using service = await startGateway();
     expect(statusesOf(await sendRaw(service.url, request))).toEqual([status]);
