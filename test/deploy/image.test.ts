@@ -116,4 +116,11 @@ describe('the workflows', () => {
       expect(job.needs).toBe('test');
     }
   });
+
+  // A tag can be moved to other code, which would run with the permissions of a release.
+  it.each(['ci.yaml', 'release.yaml'])('%s names actions by their commits', async (file) => {
+    const actions = (await read(`.github/workflows/${file}`)).match(/(?<=uses: ).*/g) ?? [];
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/);
+  });
 });
