@@ -28,12 +28,13 @@ function toText(openMetrics: string): string {
 /** Serves `/metrics`, with one scrape per second, `/livez` and `/readyz` on the admin port, if there is one. */
 export async function listenAdmin(
   server: Omit<RequestServer, 'handle'>,
-  metrics: Pick<Metrics, 'scrape'>,
+  metrics: Metrics,
   health: Health | undefined,
   { adminHost: host, adminPort: port }: AdminOptions,
+  scrapeNow = () => metrics.scrape(),
 ): Promise<Listener | undefined> {
   if (port === undefined) return undefined;
-  const scrape = oncePer(1000, () => metrics.scrape());
+  const scrape = oncePer(1000, scrapeNow);
   async function respond(head: RequestHead): Promise<HttpResponse> {
     const { method, path } = head;
     if (health && probePaths.has(path)) return health(head);
@@ -52,5 +53,5 @@ export async function listenAdmin(
     respond(request.head)
       .catch((error) => restErrorResponse(request.reportError(error)))
       .finally(() => request.scope.end());
-  return listen({ ...server, handle }, { host, port, maxConnections: 100 });
+  return listen({ ...server, handle }, { host, port, maxConnections: 100, metrics });
 }

@@ -6,8 +6,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** A connection with this many unanswered requests is closed when it receives another one. */
 const maxUnanswered = 8;
 
-/** How many connections are closed together to make room, because finding them takes a millisecond. */
-const room = 50;
+/** The fraction of connections that are closed together to make room, because finding them takes a millisecond. */
+const room = 0.01;
 
 /** A connection that has sent nothing for this long makes room, in milliseconds. */
 const silentMs = 1000;
@@ -25,8 +25,10 @@ class Connection {
   hasBeenAnswered = false;
   /** What the client had sent when the connection was last looked at. */
   bytesRead = 0;
-  /** When it was last known to be active. */
-  activeAt = performance.now();
+  /** When it was opened, or its last response was complete. */
+  freeAt = performance.now();
+  /** When it was last seen to have sent something. */
+  activeAt = 0;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -39,14 +41,14 @@ class Connection {
     // What an idle connection has received is older than its last response.
     const isIdle = this.hasBeenAnswered && this.unanswered === 0;
     if (this.bytesRead !== bytesRead && !isIdle) this.activeAt = now;
-    return now - this.activeAt >= silentMs;
+    return now - Math.max(this.activeAt, this.freeAt) >= silentMs;
   }
 }
 
 /**
  * The open connections of a server. At their limit, those whose clients wait for nothing make room for
  * new ones: first those that were silent for a second without ever having been answered, then other
- * silent ones, then idle ones.
+ * silent ones, then idle ones. If there are none, the requests that have been arriving for longest do.
  */
 export class Connections {
   /** Set while the server closes. Responses wait for it: clients open connections after each. */
@@ -115,7 +117,7 @@ export class Connections {
     connection.unanswered--;
     if (connection.last === incoming) connection.last = undefined;
     connection.hasBeenAnswered = true;
-    connection.activeAt = performance.now();
+    connection.freeAt = performance.now();
   }
 
   /** Whether no other request has followed on its connection. */
@@ -172,17 +174,21 @@ export class Connections {
   #makeRoom(): boolean {
     const now = performance.now();
     if (now - this.#fullAt < pauseMs) return false;
-    const ranks: [never: Socket[], silent: Socket[], idle: Socket[]] = [[], [], []];
+    const ranks: [never: Connection[], silent: Connection[], idle: Connection[]] = [[], [], []];
+    const arriving: Connection[] = [];
     for (const connection of this.#open.values()) {
-      const { socket, unanswered, last, hasBeenAnswered } = connection;
+      const { unanswered, last, hasBeenAnswered } = connection;
       const isSilent = connection.isSilentSince(now);
       // A client that has sent its request waits for the response.
       if (unanswered > 1 || last?.complete) continue;
-      if (isSilent) ranks[hasBeenAnswered ? 1 : 0].push(socket);
-      else if (hasBeenAnswered && unanswered === 0) ranks[2].push(socket);
+      if (isSilent) ranks[hasBeenAnswered ? 1 : 0].push(connection);
+      else if (hasBeenAnswered && unanswered === 0) ranks[2].push(connection);
+      else arriving.push(connection);
     }
-    const closed = ranks.flat().slice(0, room);
-    for (const socket of closed) this.#close(socket);
+    const inactive = ranks.flat();
+    const all = inactive.length > 0 ? inactive : arriving.sort((a, b) => a.freeAt - b.freeAt);
+    const closed = all.slice(0, Math.ceil(room * this.#maxConnections));
+    for (const { socket } of closed) this.#close(socket);
     this.#metrics?.displacedConnections.inc(closed.length);
     if (closed.length === 0) this.#fullAt = now;
     return closed.length > 0;

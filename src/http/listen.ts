@@ -24,7 +24,7 @@ export interface ListenOptions {
   readonly keepAliveTimeoutMs?: number;
   /** The most open connections; 5,000 by default, or what the process's limit of open files allows. */
   readonly maxConnections?: number;
-  /** Where connections are counted; undefined for the admin port. */
+  /** Where connections are counted. */
   readonly metrics?: Metrics;
 }
 

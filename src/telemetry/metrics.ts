@@ -102,7 +102,7 @@ export class Metrics {
     [],
     'min',
   );
-  readonly connections = this.#gauge('petstore_connections', 'Open public connections.');
+  readonly connections = this.#gauge('petstore_connections', 'Open connections.');
   readonly #limitsUsed = this.#gauge('petstore_limit_used', 'Use of each limit.', ['limit']);
   readonly retries = this.#counter(
     'petstore_rest_retries',
@@ -143,7 +143,7 @@ export class Metrics {
   );
   readonly displacedConnections = this.#counter(
     'petstore_connections_displaced',
-    'Idle or silent connections that were closed to make room for new ones.',
+    'Idle, silent or slow connections that were closed to make room for new ones.',
   );
   readonly droppedLogLines = this.#counter('petstore_log_lines_dropped', 'Dropped log lines.');
   readonly rateLimitStoreErrors = this.#counter(
@@ -191,7 +191,8 @@ export class Metrics {
   ) {
     const values: [Readonly<Record<Label, string>>, () => number][] = [];
     const collect = () => {
-      for (const [labels, read] of values) gauge.set(labels, read());
+      gauge.reset();
+      for (const [labels, read] of values) gauge.inc(labels, read());
     };
     const registers = [this.registry];
     const options = { name, help, labelNames, registers, aggregator, collect };

@@ -41,12 +41,13 @@ export class Supervisor {
 
   /** Resolves once each worker serves or has failed once. @throws if the first one fails. */
   async start(): Promise<this> {
-    const all = shareMetrics(this.#telemetry.metrics);
+    const { metrics } = this.#telemetry;
+    const all = shareMetrics(metrics);
     const { contentType } = all;
     const scrape = async () => ({ contentType, text: await all.clusterMetrics() });
     const health = createHealth(this.checkReady, () => this.#isStopping);
     const requests = openRequests(createEnvironment(this.#telemetry));
-    this.#admin = await listenAdmin(requests, { scrape }, health, this.#options);
+    this.#admin = await listenAdmin(requests, metrics, health, this.#options, scrape);
     this.adminUrl = this.#admin?.url;
     const startOne = () => new Promise<void>((...settle) => this.#keepRunning(...settle));
     // The first worker starts alone: it migrates the database, and a failed start is logged once.

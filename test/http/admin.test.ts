@@ -1,19 +1,23 @@
 import { describe, expect, it, vi } from 'vitest';
 import { listenAdmin } from '../../src/http/admin.ts';
+import { slowRequests, startDripping } from '../support/dripping.ts';
 import { openGateway } from '../support/gateway.ts';
+import { valuesOf } from '../support/metrics.ts';
+import { lastProbe, sendRaw, statusesOf } from '../support/raw-http.ts';
+
+const displaced = 'petstore_connections_displaced_total';
 
 describe('the admin port', () => {
   it('makes one scrape per second, which all scrapers receive', async () => {
     await using opened = await openGateway();
     let scrapes = 0;
-    const metrics = {
-      async scrape() {
-        scrapes++;
-        return { ...(await opened.metrics.scrape()), text: `scrape ${scrapes}\n` };
-      },
+    const { metrics, health } = opened;
+    const scrapeNow = async () => {
+      scrapes++;
+      return { ...(await metrics.scrape()), text: `scrape ${scrapes}\n` };
     };
     const address = { adminHost: '127.0.0.1', adminPort: 0 };
-    const admin = await listenAdmin(opened, metrics, opened.health, address);
+    const admin = await listenAdmin(opened, metrics, health, address, scrapeNow);
     await using _ = { [Symbol.asyncDispose]: async () => admin?.close(0) };
     const scrape = async () => (await fetch(`${admin?.url}/metrics`)).text();
     const start = performance.now();
@@ -24,5 +28,24 @@ describe('the admin port', () => {
     await vi.waitFor(async () => expect(await scrape()).not.toBe(texts.at(-1)), {
       timeout: 60_000,
     });
+  });
+
+  it.each(
+    slowRequests,
+  )('responds to every probe beside 110 connections that drip %s', async (_, sent) => {
+    await using opened = await openGateway();
+    const { metrics } = opened;
+    const address = { adminHost: '127.0.0.1', adminPort: 0 };
+    const admin = await listenAdmin(opened, metrics, opened.health, address);
+    await using _admin = { [Symbol.asyncDispose]: async () => admin?.close(0) };
+    const { url = '' } = admin ?? {};
+    using _attack = startDripping(url, 110, sent);
+    const closed = async () => (await valuesOf(metrics, displaced))[''] ?? 0;
+    // All are used, and none was silent for a second.
+    await vi.waitFor(async () => expect(await closed()).toBeGreaterThan(10), { timeout: 30_000 });
+    for (let probes = 0; probes < 28; probes++) {
+      expect(statusesOf(await sendRaw(url, lastProbe).catch(String))).toEqual([200]);
+    }
+    expect(await valuesOf(metrics, 'petstore_connections_refused_total')).toEqual({});
   });
 });

@@ -7,10 +7,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { expectGentleEnds } from '../support/draining.ts';
+import { startDripping } from '../support/dripping.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { commandPath, commandStart, nodeLaunch, nodeStart } from '../support/process.ts';
+import { lastProbe, rawGet, sendRaw, statusesOf } from '../support/raw-http.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
@@ -154,6 +156,19 @@ describe('a gateway with two workers', () => {
     expect(text).toMatch(/^process_cpu_seconds_total /m);
     expect(text).not.toContain('_total_total');
     expect(await countOf(started)).toBe(20);
+  });
+
+  it('responds to every probe and scrape beside 110 connections that drip', async () => {
+    await using started = await startWorkers();
+    const admin = adminOf(started);
+    using _attack = startDripping(admin, 110, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ');
+    const displaced = /^petstore_connections_displaced_total [1-9]/m;
+    const scrape = () => sendRaw(admin, rawGet('/metrics', 'Connection: close\r\n')).catch(String);
+    await vi.waitFor(async () => expect(await scrape()).toMatch(displaced), { timeout: 10_000 });
+    for (let probes = 0; probes < 28; probes++) {
+      expect(statusesOf(await sendRaw(admin, lastProbe).catch(String))).toEqual([200]);
+      expect(await scrape()).toMatch(displaced);
+    }
   });
 
   it('replaces a worker that exits, and logs it', async () => {
