@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import * as stable from '@opentelemetry/semantic-conventions';
 import {
   ATTR_GRAPHQL_OPERATION_NAME,
@@ -5,7 +6,7 @@ import {
   ATTR_URL_TEMPLATE,
 } from '@opentelemetry/semantic-conventions/incubating';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Sampling } from '../../src/telemetry/trace.ts';
 import type { ExportedSpan } from '../support/collector.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
@@ -256,6 +257,21 @@ describe('a trace of a later version of W3C Trace Context', () => {
         expect.stringMatching(`^00-${traceId}-(?!${spanId})[0-9a-f]{16}-${flags}$`),
       ),
     );
+  });
+});
+
+describe('a trace', () => {
+  it('is sent on beside a host that observes calls, and adds no header', async () => {
+    const observed: unknown[] = [];
+    const observe = (message: unknown) => observed.push(message);
+    subscribe('undici:request:create', observe);
+    onTestFinished(() => void unsubscribe('undici:request:create', observe));
+    await using rest = await startRestGateway();
+    const headers = { traceparent: `00-${ids}-01`, tracestate: 'shop=a1', authorization };
+    const body = { query: '{ pets { id } orders }' };
+    await fetch(graphqlRequest(rest.url, body, headers));
+    expect(rest.upstream.seen).toMatchObject([{ headers }, { headers }]);
+    expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 });
 

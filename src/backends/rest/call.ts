@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Dispatcher } from 'undici';
 import { CancelledError } from '../../contract/error.ts';
 import type { Caller, ServiceCall } from '../../contract/pet-store.ts';
 import type { ApiKey, KeyedCaller } from '../../keys/api-key.ts';
 import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
-import type { TrackedClient } from './connections.ts';
+import { requestCreated, type TrackedClient } from './connections.ts';
 import type { DueCall } from './deadlines.ts';
 import { type CallDetails, complete, countRetry, type EndedCall, type Outcome } from './ending.ts';
 import {
@@ -50,6 +51,8 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   bytes = 0;
   retries = 0;
   waiters: EndedCall['waiters'] = [];
+  /** The async context of the caller, by which instrumentation of a host knows it. */
+  readonly #inContext = requestCreated.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -99,7 +102,8 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     else {
       this.#state = 'connecting';
       this.#response = undefined;
-      service.origin.pool.dispatch(sent, this);
+      if (this.#inContext) this.#inContext(() => service.origin.pool.dispatch(sent, this));
+      else service.origin.pool.dispatch(sent, this);
     }
     return refusal === undefined;
   }

@@ -1,7 +1,9 @@
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { CallSpan } from '../../contract/pet-store.ts';
 import { openTunnel, type ServiceProxy } from './proxy.ts';
 
 /** Connecting failed, so nothing was sent. `cause` is the error of the connection. */
@@ -64,6 +66,10 @@ export async function closeAccepted(socket: Socket): Promise<undefined> {
   await once(socket.setTimeout(500, close).resume(), 'close');
 }
 
+/** Where undici publishes each request, to which instrumentation of a host adds headers. */
+export const requestCreated = channel('undici:request:create');
+type Created = { request: { headers: string[]; addHeader(...header: string[]): void } };
+
 /**
  * undici's client, which holds one connection at a time. It gives itself to the handler of a call,
  * and closes a connection of more than `maxAgeMs` after its next call. (The pool's `clientTtl` reads
@@ -90,10 +96,25 @@ export class TrackedClient extends Client {
 
   override dispatch(
     options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler & { client?: TrackedClient | undefined },
+    handler: Dispatcher.DispatchHandler & {
+      client?: TrackedClient | undefined;
+      readonly details?: { readonly span: CallSpan | undefined };
+    },
   ): boolean {
     handler.client = this;
     const isOld = performance.now() - this.#openedAt > this.#maxAgeMs;
-    return super.dispatch(isOld ? { ...options, reset: true } : options, handler);
+    const trace = handler.details?.span?.headers ?? {};
+    const sent = isOld ? { ...options, reset: true } : options;
+    if (!requestCreated.hasSubscribers) return super.dispatch(sent, handler);
+    // Receivers drop two lines of traceparent: the last subscriber adds one if no other has.
+    const addTrace = (message: unknown) => {
+      const { request } = message as Created;
+      if (request.headers.includes('traceparent')) return;
+      for (const header of Object.entries(trace)) request.addHeader(...header);
+    };
+    subscribe(requestCreated.name, addTrace);
+    const hasRoom = super.dispatch(sent, handler);
+    unsubscribe(requestCreated.name, addTrace);
+    return hasRoom;
   }
 }

@@ -24,6 +24,7 @@ import { createLabels } from '../../telemetry/metrics.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
 import { readTlsFiles, type TlsFiles } from '../../tls-files.ts';
 import { RestCall } from './call.ts';
+import { requestCreated } from './connections.ts';
 import { Deadlines } from './deadlines.ts';
 import { logFailure, type Read } from './ending.ts';
 import { defaultLimits, Origin, type OriginLimits } from './origin.ts';
@@ -135,7 +136,7 @@ export function openRestPetStore(
     // Spreading what is undefined costs more than asking.
     if (forwarded) Object.assign(headers, forwarded);
     if (destination.headers) Object.assign(headers, destination.headers);
-    if (span?.headers) Object.assign(headers, span.headers);
+    if (span?.headers && !requestCreated.hasSubscribers) Object.assign(headers, span.headers);
     if (body !== undefined) headers['content-type'] = 'application/json';
     // A string of RFC 9651, as in draft-ietf-httpapi-idempotency-key-header-07.
     if (idempotencyKey !== undefined) headers['idempotency-key'] = `"${idempotencyKey}"`;
