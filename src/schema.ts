@@ -9,7 +9,7 @@ import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
 import { openTracing } from './telemetry/tracing.ts';
-import type { OperationPlugin } from './yoga/operation-context.ts';
+import type { HostContext } from './yoga/host-context.ts';
 import { usePetStoreCalls } from './yoga/use-pet-store.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
@@ -24,7 +24,7 @@ export interface HostOptions {
   /** Adds fields and types to the schema. */
   readonly extend?: ExtendSchema;
   /** Plugins of Envelop and Yoga: their hooks on documents, context, execution and results run. */
-  readonly plugins?: readonly (OperationPlugin | object | false | null | undefined)[];
+  readonly plugins?: readonly (Plugin<HostContext> | object | false | null | undefined)[];
   /** By default, log lines go to stderr. */
   readonly log?: Log;
 }

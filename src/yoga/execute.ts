@@ -13,13 +13,14 @@ import type { RateLimit } from '../request/rate-limit.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostAdditions } from './host-additions.ts';
+import type { GraphqlParams } from './host-context.ts';
 import {
   type OperationContext,
   type OperationPlugin,
   type OperationState,
   own,
 } from './operation-context.ts';
-import { type GraphqlParams, withoutBigints } from './params.ts';
+import { withoutBigints } from './params.ts';
 import { type Extend, type ResultPart, stop } from './parts.ts';
 import { createDocumentFinder, type PersistedDocuments } from './persisted-documents.ts';
 import { openDocuments } from './prepared-documents.ts';

@@ -1,9 +1,8 @@
 import type { DocumentNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { PetStoreContext } from '../graphql/context.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Delivery } from './delivery.ts';
-import type { GraphqlParams } from './params.ts';
+import type { HostContext } from './host-context.ts';
 import type { PreparedDocument } from './prepared-documents.ts';
 
 /** The member of the context that is the gateway's own: a symbol collides with no name of a host. */
@@ -23,14 +22,10 @@ export interface OperationState {
   executed?: unknown;
 }
 
-/** The context of one operation, which Yoga's hooks and the resolvers receive, and plugins extend. */
-export interface OperationContext extends PetStoreContext {
-  /** The parameters of the request, as Yoga's context has them. */
-  readonly params: GraphqlParams;
-  /** Members of a `Request` (WHATWG Fetch), if the host has plugins. */
-  request?: Pick<Request, 'method' | 'url' | 'headers'>;
+/** The context of one operation, as the gateway's own plugins receive it. */
+export interface OperationContext extends HostContext {
   readonly [own]: OperationState;
 }
 
-/** A plugin of the gateway: the hooks of one behaviour, with the context of each operation. */
+/** A plugin of the gateway. */
 export type OperationPlugin = Plugin<OperationContext>;

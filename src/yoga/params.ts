@@ -2,20 +2,9 @@ import { jsonType } from '../contract/json.ts';
 import { parseSmallJson, readJsonBody } from '../http/body.ts';
 import { badRequest, type HttpError, methodNotAllowed } from '../http/error.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
+import type { GraphqlParams } from './host-context.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-
-/** The checked parameters of a GraphQL request (GraphQL over HTTP, section 5.1). */
-export interface GraphqlParams {
-  /** The text of the document; undefined if only its hash was sent. */
-  readonly query?: string | undefined;
-  readonly operationName?: string | undefined;
-  readonly variables?: Members | undefined;
-  /** Only `persistedQuery` and `clientLibrary` are read. */
-  readonly extensions?: Members | undefined;
-  /** The hash of a document (GraphQL over HTTP, appendix "Persisted Documents"). */
-  readonly documentId?: string | undefined;
-}
 
 /** The type of each parameter. */
 const types: Readonly<Record<string, 'string' | 'object'>> = {

@@ -6,7 +6,7 @@ import { badRequest } from '../http/error.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
-import type { GraphqlParams } from './params.ts';
+import type { GraphqlParams } from './host-context.ts';
 
 /** The documents that clients may request by hash. */
 export interface PersistedDocuments {

@@ -159,6 +159,20 @@ describe('the packed package', () => {
     expect(await tsc('7.0', ...strict, 'main.ts')).toBe('');
   });
 
+  it('has entries whose types compile with nothing but the peers that they name', async () => {
+    const { exports } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+    const entries = Object.keys(exports).filter((name) => exports[name].types);
+    expect(entries).toEqual(['.', './schema', './client']);
+    const imports = entries.map((name) => `export * from 'petstore-gateway${name.slice(1)}';`);
+    const files = Object.fromEntries(imports.map((text, index) => [`entry-${index}.ts`, text]));
+    const ours = ['@types/node', 'undici-types', 'graphql', 'graphql-yoga', '@pothos/core'];
+    const { tsc } = await project({ ours, files });
+    const problems = (await tsc('7.0', ...strict, ...Object.keys(files))).split('\n');
+    // Those of lru-cache, which graphql-yoga depends on, are not ours.
+    const isOurs = (line: string) => /^(?:node_modules\/petstore-gateway|entry-)/.test(line);
+    expect(problems.filter(isOurs)).toEqual([]);
+  });
+
   it('has types that compile in a project without graphql', async () => {
     const { tsc } = await project({
       ours: ['@types/node', 'undici-types'],

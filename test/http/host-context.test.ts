@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import type { Plugin } from 'graphql-yoga';
 import { describe, expect, it } from 'vitest';
 import { createGateway, type HostOptions, loadConfig } from '../../src/schema.ts';
-import type { OperationPlugin } from '../../src/yoga/operation-context.ts';
+import type { HostContext } from '../../src/yoga/host-context.ts';
 import { openTelemetry } from '../support/log.ts';
 import { startServer } from '../support/server.ts';
 
@@ -15,7 +16,7 @@ async function* inChunks() {
 }
 
 /** Opens a server that calls the gateway in a context of each request. */
-async function openHost(plugin: OperationPlugin) {
+async function openHost(plugin: Plugin<HostContext>) {
   const { log } = openTelemetry();
   const extend: HostOptions['extend'] = (builder) =>
     builder.queryField('tenant', (t) =>
@@ -80,7 +81,7 @@ describe('the async context of a host', () => {
       },
       [Symbol.asyncIterator]: () => results,
     };
-    const plugin: OperationPlugin = {
+    const plugin: Plugin<HostContext> = {
       onExecute: ({ setResultAndStopExecution }) => setResultAndStopExecution(results as never),
     };
     await using host = await openHost(plugin);
