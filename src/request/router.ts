@@ -143,7 +143,9 @@ function redirectRoot({ method, path }: RequestHead): HttpResponse {
 function checkHost(headers: RequestHeaders, onlyLoopback: boolean, mounted: boolean): void {
   const { host, forwarded = headers['x-forwarded-for'] } = headers;
   if (onlyLoopback && forwarded !== undefined && !(mounted && loopback.test(forwarded))) {
-    throw badRequest('X-Forwarded-For, Forwarded: expected neither because this is a demo.');
+    throw badRequest(
+      'X-Forwarded-For, Forwarded: expected neither because this is a demo: remove them in the proxy (xfwd), or set DEMO=off.',
+    );
   }
   if (!host) return;
   if (!wellFormed.test(host) || !URL.canParse(`http://${host}`)) {

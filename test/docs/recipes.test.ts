@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { blocksOf, commandsOf, filesOf } from '../support/blocks.ts';
@@ -8,6 +9,7 @@ import { consumerTest, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { installEnv, registryTest } from '../support/registry.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -202,6 +204,20 @@ describe('docs/clients', () => {
     const schema = join(import.meta.dirname, '../../schema/schema.graphql');
     expect(await readFile(packed, 'utf8')).toBe(await readFile(schema, 'utf8'));
   });
+
+  registryTest(
+    'installs graphql-eslint beside the version of graphql that the page names',
+    async () => {
+      const [, major] =
+        (await readFile('docs/clients/codegen.md', 'utf8')).match(
+          /`graphql-eslint` \(beside graphql (\d+)\)/,
+        ) ?? [];
+      const { root } = await consumer.project({ hasClient: false });
+      const plugin = ['@graphql-eslint/eslint-plugin@4.4.1', 'eslint@9'];
+      const install = ['install', '--dry-run', `graphql@${major}`, ...plugin];
+      await promisify(execFile)('npm', install, { cwd: root, env: installEnv });
+    },
+  );
 
   consumerTest('sends requests with graphql-request', async () => {
     const { files, commands } = await recipe('clients/others.md', 'graphql-request');

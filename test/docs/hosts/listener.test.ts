@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, vi } from 'vitest';
 import { createGateway, type Gateway, loadConfig, type NodeListener } from '../../../src/index.ts';
+import { blocksOf } from '../../support/blocks.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startIn } from '../../support/process.ts';
 import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
@@ -16,6 +17,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
 
 const packages = [
   '@google-cloud/functions-framework@5.0.5',
+  'fastify@5.12.8',
   'h3@1.15.11',
   'koa@3.3.0',
   'polka@0.5.2',
@@ -142,3 +144,28 @@ registryTest('Google Cloud Functions, which read each body, get its response', a
   const errors = [{ extensions: { code: 'BODY_TOO_LARGE' } }];
   expect(await post(`{"query":"${'x'.repeat(300_000)}"}`)).toMatchObject([413, { errors }]);
 });
+
+const shared = `import { createGateway, loadConfig } from '${import.meta.resolve('../../../src/index.ts')}';
+export const gateway = await createGateway(loadConfig(process.env));`;
+
+registryTest(
+  "Fastify's inject gets the response of docs/hosts/node.md, and nothing is logged",
+  async () => {
+    const [{ block = '' } = {}] = await blocksOf('docs/hosts/node.md', 'Fastify');
+    const post = JSON.stringify({ method: 'POST', url: '/graphql', headers, payload: body });
+    const injected = `const response = await app.inject(${post});
+    console.log(response.statusCode, response.payload);
+    process.exit();`;
+    const [server = ''] = block.split('const url =');
+    await writeFile(join(folder, 'gateway.mjs'), shared);
+    const imports = server.replace(
+      /^import .*gateway\.ts';$/m,
+      "import { gateway } from './gateway.mjs';",
+    );
+    await writeFile(join(folder, 'inject.mjs'), imports + injected);
+    const options = { cwd: folder, env: { ...process.env, ...env } };
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['inject.mjs'], options);
+    const data = { pets: [{ id: '1' }], __typename: 'Query' };
+    expect([stdout, stderr]).toEqual([`200 ${JSON.stringify({ data })}\n`, '']);
+  },
+);
