@@ -48,12 +48,9 @@ export async function openPetStore(
       ? (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics)
       : await (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
   const petStore = openRestPetStore(options, telemetry, keys);
-  const { baseUrl, messagesBaseUrl, idempotentServices = [] } = options;
+  const { baseUrl, messagesBaseUrl, honouring = 'off' } = options;
   return rememberWrites(petStore, store, {
-    pets: { url: baseUrl.href, carriesKey: idempotentServices.includes('pets') },
-    messages: {
-      url: `${messagesBaseUrl?.href}`,
-      carriesKey: idempotentServices.includes('messages'),
-    },
+    pets: { url: baseUrl.href, carriesKey: /on|pets/.test(honouring) },
+    messages: { url: `${messagesBaseUrl?.href}`, carriesKey: /on|messages/.test(honouring) },
   });
 }

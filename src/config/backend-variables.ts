@@ -2,7 +2,6 @@ import {
   baseUrl,
   databaseUrl,
   headerNames,
-  idempotentServices,
   matching,
   oneOf,
   onOff,
@@ -80,7 +79,7 @@ export const backendVariables = {
     meaning: 'share one REST call among equal reads in flight of the same API key',
   },
   UPSTREAM_IDEMPOTENCY: {
-    ...setting('rest.idempotentServices', idempotentServices, 'off'),
+    ...setting('rest.honouring', oneOf('off', 'on', 'pets', 'messages'), 'off'),
     meaning:
       'send an `Idempotency-Key` with each write, and repeat writes whose outcome is unknown, because the REST service honours the header; `pets` or `messages` if only one does',
   },

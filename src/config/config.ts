@@ -61,7 +61,7 @@ export function warnOfUnknown(
 export function warnAtStart(config: Config, log: Parameters<typeof warnOfUnknown>[1]): void {
   warnOfUnknown(config, log);
   const { backend, rateLimitPerKey, rateLimitStore } = config;
-  const isOnce = backend.kind !== 'rest' || backend.idempotentServices.length === 2;
+  const isOnce = backend.kind !== 'rest' || backend.honouring === 'on';
   const variables = [];
   if (!isOnce && !backend.idempotencyStore) variables.push('IDEMPOTENCY_STORE');
   if (rateLimitPerKey && !rateLimitStore) variables.push('RATE_LIMIT_STORE');

@@ -15,19 +15,6 @@ export const onOff = {
   parse: (text: string) => (text === 'on' ? true : text === 'off' ? false : undefined),
 };
 
-/** Which services honour `Idempotency-Key`. */
-export const idempotentServices = {
-  accepts: 'on, off, pets or messages',
-  parse: (text: string) => honouring[text as keyof typeof honouring],
-};
-
-const honouring = {
-  on: ['pets', 'messages'],
-  off: [],
-  pets: ['pets'],
-  messages: ['messages'],
-} as const;
-
 /** A switch that may be on for accepted API keys only. */
 export const onOffOrKeys = {
   accepts: 'on, off or keys',
@@ -44,7 +31,10 @@ export const processes = {
     text === 'auto' ? availableParallelism() : wholeNumber(1, 64).parse(text),
 };
 
-/** Whether every reader takes a URL alike: parsers drop control characters, and others decode its `%`. */
+/** Parses a URL without control characters, which the parser would drop. */
+const parseUrl = (text: string) => (/\p{Cc}/u.test(text) ? null : URL.parse(text));
+
+/** Whether the client of a database can decode its URL, which has no control characters either. */
 function isEncoded(text: string): boolean {
   try {
     return !/\p{Cc}/u.test(text) && decodeURIComponent(text) !== '';
@@ -52,8 +42,6 @@ function isEncoded(text: string): boolean {
     return false;
   }
 }
-
-const parseUrl = (text: string) => (isEncoded(text) ? URL.parse(text) : null);
 
 /** The base URL of a service. */
 export const baseUrl = {
@@ -83,7 +71,7 @@ export const databaseUrl = {
 export const redisUrl = {
   accepts: 'redis://USER:PASSWORD@HOST:PORT/NUMBER, or rediss://… for TLS',
   parse(text: string): string | undefined {
-    const url = parseUrl(text);
+    const url = isEncoded(text) ? URL.parse(text) : null;
     const isRedis = url?.hostname && /^rediss?:$/.test(url.protocol);
     return isRedis && /^\/?\d*$/.test(url.pathname) && !/[?#]/.test(text) ? text : undefined;
   },

@@ -50,7 +50,7 @@ describe('loadConfig', () => {
       timeoutMs: 10_000,
       logCredential: 'off',
       shareReads: true,
-      idempotentServices: [],
+      honouring: 'off',
     });
     expect(loadConfig({ ...env, PETSTORE_ENVIRONMENT: 'staging' }).backend).toMatchObject({
       baseUrl: new URL('https://staging.pets.example/v1'),
@@ -165,11 +165,8 @@ describe('loadConfig', () => {
       { PETSTORE_BASE_URL, IDEMPOTENCY_STORE: 'redis://:secret@redis.example:6379/1' },
       { backend: { idempotencyStore: 'redis://:secret@redis.example:6379/1' } },
     ],
-    [{ PETSTORE_BASE_URL }, { backend: { idempotentServices: [] } }],
-    [
-      { PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' },
-      { backend: { idempotentServices: ['pets', 'messages'] } },
-    ],
+    [{ PETSTORE_BASE_URL }, { backend: { honouring: 'off' } }],
+    [{ PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' }, { backend: { honouring: 'on' } }],
     // Pages of this machine may call a demo on a loopback address only.
     [{ DEMO: 'off' }, { corsOrigins: [] }],
     [{ DEMO: 'on', HOST: '0.0.0.0' }, { corsOrigins: [] }],
@@ -342,8 +339,7 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://ann:hunt%er2@db.example/pets'],
     ['RATE_LIMIT_STORE', 'redis://:hunt%er2@redis.example'],
     ['IDEMPOTENCY_STORE', 'redis://:hunt%e9er2@redis.example'],
-    ['HTTPS_PROXY', 'ann:hunt%er2@proxy.example'],
-    ['MESSAGES_BASE_URL', 'https://messages.example/hunt%er2'],
+    ['MESSAGES_BASE_URL', 'https://messages.example/hun\nter2'],
     ['DATABASE_URL', 'postgres://ann:hun\nter2@db.example/pets'],
     ['DATABASE_URL', 'file:hun\nter2'],
     ['RATE_LIMIT_STORE', 'redis://:hun\r\nter2@redis.example'],

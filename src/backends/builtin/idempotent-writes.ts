@@ -3,7 +3,6 @@ import { nameOfWrite } from '../../contract/idempotency.ts';
 import type { Caller, WriteKey } from '../../contract/pet-store.ts';
 import { asUnknown, outcomeOf } from '../write-result.ts';
 import type { Database } from './database.ts';
-import { isLocked, storageFault } from './faults.ts';
 import type { Engine } from './migrations.ts';
 import { timeAfter } from './stored-api-keys.ts';
 
@@ -16,24 +15,13 @@ const removal = { batchSize: 100, pauseMs: 1000 };
 /** Undoes a write, because a repetition of it has been done in the meantime. */
 const isDone = new Error('The write is done');
 
-/** A write while calls of this process have it, and the number of transactions that may do it. */
-type Flight = { calls: number; inDoubt: number };
-
-/** Returns a function that makes a call's failure `UNKNOWN` while a transaction may do the same write. */
-export function createFlights() {
-  const flights = new Map<string, Flight>();
-  return function follow<T>(caller: Caller, write: WriteKey, work: (flight: Flight) => Promise<T>) {
-    const name = nameOfWrite(caller, write);
-    const flight = flights.get(name) ?? { calls: 0, inDoubt: 0 };
-    flights.set(name, flight);
-    flight.calls++;
-    const call = work(flight).catch((error) => {
-      if (!flight.inDoubt || outcomeOf(error) !== 'NOT_DONE' || error.status < 500) throw error;
-      const message = error.message.replace(' Nothing was stored.', '');
-      throw Object.assign(asUnknown(error), { message });
-    });
-    return call.finally(() => --flight.calls || flights.delete(name));
-  };
+/** Fails as the work does, but an earlier attempt may have done the write if the database could not be asked. */
+export function inDoubt<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    if (outcomeOf(error) !== 'NOT_DONE' || error.status < 503) throw error;
+    const message = error.message.replace(' Nothing was stored.', '');
+    throw Object.assign(asUnknown(error), { message });
+  });
 }
 
 /**
@@ -66,7 +54,6 @@ export function createIdempotentWrites(engine: Engine) {
     caller: Caller,
     write: WriteKey,
     insert: (transaction: Database) => Promise<T>,
-    flight: Flight,
   ): Promise<T> {
     const id = nameOfWrite(caller, write);
     const { fingerprint } = write;
@@ -81,7 +68,6 @@ export function createIdempotentWrites(engine: Engine) {
         caller.isReplayed = true;
         return JSON.parse(first.record) as T;
       }
-      flight.inDoubt++;
       try {
         return await connection.transaction().execute(async (transaction) => {
           const written = await insert(transaction);
@@ -91,20 +77,13 @@ export function createIdempotentWrites(engine: Engine) {
             .values({ id, fingerprint, record, created_at: timeAfter(0) })
             // Waits for the transaction of a repetition in flight.
             .onConflict((conflict) => conflict.column('id').doNothing())
-            .executeTakeFirstOrThrow()
-            .catch((error) => {
-              // Behind PgBouncer, locks may have no timeout of their own.
-              if (isLocked(error) || error.code === '57014') flight.inDoubt++;
-              throw error;
-            });
+            .executeTakeFirstOrThrow();
           if (numInsertedOrUpdatedRows === 0n) throw isDone;
           await removeExpired(transaction);
           return written;
         });
       } catch (error) {
-        if (error === isDone) continue;
-        if (outcomeOf(storageFault(error, true) ?? error) === 'NOT_DONE') flight.inDoubt--;
-        throw error;
+        if (error !== isDone) throw error;
       }
     }
   };

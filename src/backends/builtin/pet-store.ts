@@ -23,7 +23,7 @@ import { type Database, engineOf, openDatabase, type Query } from './database.ts
 import { addDemoData } from './demo.ts';
 import { createStaging, demoKeys } from './demo-keys.ts';
 import { storageFault } from './faults.ts';
-import { createFlights, createIdempotentWrites } from './idempotent-writes.ts';
+import { createIdempotentWrites, inDoubt } from './idempotent-writes.ts';
 import { insertMessage, insertPet } from './insert-records.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
@@ -54,7 +54,6 @@ export async function openBuiltinPetStore(
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);
   const callStaged = createStaging(timeoutMs);
   const readPage = createPageReader(database, engine);
-  const follow = createFlights();
   const writeOnce = createIdempotentWrites(engine);
 
   const places = keys.openPlaces('database', poolSize);
@@ -98,12 +97,11 @@ export async function openBuiltinPetStore(
     }
   }
 
-  const run: typeof call = (...args) => {
-    const [, caller, , , write] = args;
-    return write ? follow(caller, write, () => call(...args)) : call(...args);
-  };
+  /** The transaction of a repetition may be in flight on PostgreSQL. */
+  const run: typeof make = (...args) =>
+    args[4] && engine === 'postgres' ? inDoubt(make(...args)) : make(...args);
 
-  async function call<T>(
+  async function make<T>(
     operation: OperationId,
     caller: KeyedCaller,
     work: (connection: Database, isEmpty: boolean) => Promise<T>,
@@ -131,18 +129,15 @@ export async function openBuiltinPetStore(
         isSent = true;
         const isEmpty = staged?.isEmpty === true;
         if (write === undefined) return work(connection, isEmpty);
-        const insert = (transaction: Database) => work(transaction, isEmpty);
-        return follow(caller, write, (flight) =>
-          writeOnce(connection, caller, write, insert, flight),
-        );
+        return writeOnce(connection, caller, write, (transaction) => work(transaction, isEmpty));
       };
       const guarded = () => {
         // Needs no connection.
         checkInput?.();
         return guard(requestId, isWrite, () => send(caller, deadlineAt, query));
       };
-      const called = staged ? callStaged(staged, caller, operation, guarded) : guarded();
-      return await untilDeadline(caller, mayBeDone, called);
+      const call = staged ? callStaged(staged, caller, operation, guarded) : guarded();
+      return await untilDeadline(caller, mayBeDone, call);
     } catch (error) {
       const { name, cause = error } = error as Error;
       const { code = name } = cause as NodeJS.ErrnoException;

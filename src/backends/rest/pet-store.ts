@@ -42,8 +42,8 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
   readonly limits?: Partial<OriginLimits>;
   /** Share one call among equal reads in flight. */
   readonly shareReads?: boolean;
-  /** The services to send an `Idempotency-Key` with each write, because they honour it. */
-  readonly idempotentServices?: readonly Operation['service'][];
+  /** Which services get an `Idempotency-Key` with each write, because they honour it: `on` for both. */
+  readonly honouring?: 'off' | 'on' | Operation['service'];
   /** Whether the log and traces show a hash of the API key, for which the secret is required. */
   readonly logCredential?: 'off' | 'hash';
   readonly logCredentialSecret?: string | undefined;
@@ -63,7 +63,7 @@ export function openRestPetStore(
   keys: ApiKeys,
 ): PetStore<KeyedCaller> & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
-  const { baseUrl, messagesBaseUrl, timeoutMs, shareReads = false } = options;
+  const { baseUrl, messagesBaseUrl, timeoutMs, shareReads = false, honouring = 'off' } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
@@ -159,7 +159,7 @@ export function openRestPetStore(
     describe: (value: Value) => { parameter?: string; search?: string; json?: object },
   ) {
     const { method, path: template, service } = operations[operation];
-    const hasKeys = method === 'POST' && options.idempotentServices?.includes(service);
+    const hasKeys = method === 'POST' && ['on', service].includes(honouring);
     return (caller: KeyedCaller, value: Value, write?: WriteKey) => {
       const { parameter = '', search = '', json } = describe(value);
       const path = template.replace(/\{\w+\}/, parameter) + search;
