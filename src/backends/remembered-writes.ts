@@ -89,8 +89,6 @@ class Flight {
   readonly known = Promise.withResolvers<Partial<StoredWrite>>();
   /** What it did, if that is known, when it has ended. */
   readonly ended = Promise.withResolvers<FoundWrite>();
-  /** Whether another process makes it. */
-  isElsewhere = false;
 }
 
 class RememberedWrites {
@@ -109,12 +107,11 @@ class RememberedWrites {
   async make(caller: KeyedCaller, write: WriteKey, send: () => Promise<unknown>): Promise<unknown> {
     const { fingerprint } = write;
     const name = nameOfWrite(caller, write, this.#service.url);
-    for (let isElsewhere = false; ; ) {
+    for (;;) {
       const flight = this.#flights.get(name);
-      if (flight === undefined) return this.#begin(caller, name, fingerprint, send, isElsewhere);
+      if (flight === undefined) return this.#begin(caller, name, fingerprint, send);
       requireSame(await untilDeadline(caller, () => true, flight.known.promise), fingerprint);
       const found = await untilDeadline(caller, () => true, flight.ended.promise);
-      ({ isElsewhere } = flight);
       if (found !== undefined) return this.#replay(caller, found, fingerprint);
     }
   }
@@ -124,10 +121,8 @@ class RememberedWrites {
     name: string,
     fingerprint: string,
     send: () => Promise<unknown>,
-    isElsewhere: boolean,
   ) {
     const flight = new Flight();
-    flight.isElsewhere = isElsewhere;
     this.#flights.set(name, flight);
     const end = (write: FoundWrite) => {
       this.#flights.delete(name);
@@ -184,15 +179,9 @@ class RememberedWrites {
   async #lookUp(caller: KeyedCaller, name: string, write: StoredWrite, flight: Flight) {
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, 500)) {
       const begun = this.#store.begin(caller, name, write);
-      // Until it is known what another process has stored, that may be everything.
+      // Until a shared store has replied, the write may be done.
       const isAsked = begun instanceof Promise;
-      const looked = Promise.resolve(begun);
-      const found = await untilDeadline(
-        caller,
-        () => isAsked,
-        flight.isElsewhere ? looked.catch(throwUnknown) : looked,
-      );
-      flight.isElsewhere = found !== undefined;
+      const found = await untilDeadline(caller, () => isAsked, Promise.resolve(begun));
       if (found === undefined || found.result !== undefined) return found;
       flight.known.resolve(found);
       requireSame(found, write.fingerprint);
