@@ -164,9 +164,8 @@ class RememberedWrites {
     else {
       call.onEnd = (outcome) => {
         const became = outcomeOf(outcome);
-        const isFinal = became === 'UNKNOWN' && !begun.carriedKey;
-        if (outcome instanceof PetStoreError) outcome.isFinal = isFinal;
         const write = { ...begun, result: encodeResult(outcome) };
+        markFinal(outcome, begun);
         if (became === 'DONE' || (became === 'UNKNOWN' && before === undefined)) store(write);
         // Those that wait share a refusal of the service; a later one is a new attempt.
         else drop(outcome instanceof ErrorResponse ? write : undefined);
@@ -195,6 +194,7 @@ class RememberedWrites {
     requireSame(stored, fingerprint);
     const value = decodeResult(stored.result ?? '');
     if (outcomeOf(value) !== 'NOT_DONE') caller.isReplayed = true;
+    markFinal(value, stored);
     if (value instanceof Error) throw value;
     // A success that breaks the contract proves it, too.
     const check = (error: Error) => outcomeOf(error) === 'DONE' || throwUnknown(error);
@@ -205,6 +205,12 @@ class RememberedWrites {
 
 function requireSame(known: Partial<StoredWrite>, fingerprint: string): void {
   if ((known.fingerprint ?? fingerprint) !== fingerprint) throw new IdempotencyKeyReusedError();
+}
+
+/** Marks an error whose outcome stays unknown: nothing can find out what the service did without the key. */
+function markFinal(result: unknown, { carriedKey }: StoredWrite): void {
+  const isUnknown = result instanceof PetStoreError && result.writeOutcome === 'UNKNOWN';
+  if (isUnknown && !carriedKey) result.isFinal = true;
 }
 
 /** A failure leaves open what became of a write that an earlier call may have carried out. */

@@ -52,13 +52,12 @@ type Described = ReturnType<typeof describe>;
 
 function describe(error: Error) {
   const { message } = error;
-  const { code, retryAfterMs, isFinal } = error as Partial<PetStoreError>;
+  const { code, retryAfterMs } = error as Partial<PetStoreError>;
   const { status, body } = error instanceof ErrorResponse ? error : {};
-  return { code, message, status, body, retryAfterMs, isFinal, writeOutcome: outcomeOf(error) };
+  return { code, message, status, body, retryAfterMs, writeOutcome: outcomeOf(error) };
 }
 
-function createError({ code, message, status, isFinal, ...more }: Described): Error {
-  const type = errorTypes[code as keyof typeof errorTypes] ?? Error;
-  const error = status ? new ErrorResponse(status, message, more) : new type(message, more);
-  return Object.assign(error, { isFinal });
+function createError({ code, message, status, ...more }: Described): Error {
+  if (status !== undefined) return new ErrorResponse(status, message, more);
+  return new (errorTypes[code as keyof typeof errorTypes] ?? Error)(message, more);
 }

@@ -500,7 +500,11 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(await fail(gateway.add('k'))).toMatchObject(refused);
     expect(gateway.logged.join()).toContain('OOM');
     // Its process has died, and that can't be stored.
-    const lost = { message: expect.stringContaining('stopped'), writeOutcome: 'UNKNOWN' };
+    const lost = {
+      message: expect.stringContaining('stopped'),
+      writeOutcome: 'UNKNOWN',
+      isFinal: true,
+    };
     for (let time = 0; time < 5; time++) {
       expect(await fail(gateway.add('lost'))).toMatchObject(lost);
       expect(await fail(gateway.add('k'))).toMatchObject(refused);
