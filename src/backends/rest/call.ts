@@ -192,8 +192,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
-    // It may wait long for a write in flight.
-    const pauseMs = pauseMsBefore(outcome) * Math.min(this.#timesSent, 8);
+    const pauseMs = pauseMsBefore(outcome, this.#timesSent);
     const deadlines = this.waiters.map(({ caller }) => caller.deadlineAt);
     // Repetitions of a write may wait longer than its caller.
     if (this.details.request.mayBeRepeated) deadlines.push(this.deadlineAt);
@@ -203,13 +202,13 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     if (isLate || isRefused) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
-    this.#last = latest(this.#last, outcome, this.details.request);
+    this.#last = latest(this.#last, outcome, this.details.request.method);
     this.#pause = setTimeout(() => this.start(), pauseMs);
   }
 
   /** Ends the call with this outcome. A response is read at the end of the turn, or in one of its own. */
   #finish(settledBy: Outcome): void {
-    const outcome = latest(this.#last, settledBy, this.details.request);
+    const outcome = latest(this.#last, settledBy, this.details.request.method);
     const isInTurn = this.#state === 'reading';
     this.#state = 'ended';
     this.#last = outcome;

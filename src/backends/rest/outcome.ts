@@ -131,13 +131,8 @@ export function isInFlight({ why, status }: Outcome, { mayBeRepeated }: RestRequ
 }
 
 /** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */
-export function latest<T extends Outcome>(
-  before: T | undefined,
-  outcome: T,
-  request: RestRequest,
-): T {
-  if (before === undefined || request.method === 'GET') return outcome;
-  if (outcome.why === undefined && isInFlight(before, request)) return outcome;
+export function latest<T extends Outcome>(before: T | undefined, outcome: T, method: string): T {
+  if (before === undefined || method === 'GET') return outcome;
   return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
 }
 

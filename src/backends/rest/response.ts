@@ -189,9 +189,10 @@ export function parseRetryAfter(header: string | string[] | undefined): number |
 }
 
 /** How long to wait before a retry, in milliseconds. The jitter spreads those of concurrent calls. */
-export function pauseMsBefore(outcome: Outcome): number {
+export function pauseMsBefore(outcome: Outcome, attempts: number): number {
   const after = outcome.why === undefined && parseRetryAfter(outcome.headers['retry-after']);
-  return Math.max(20 + 80 * Math.random(), after || 0);
+  // It may wait long for a write in flight.
+  return Math.max((20 + 80 * Math.random()) * Math.min(attempts, 8), after || 0);
 }
 
 const httpDate = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;

@@ -14,8 +14,8 @@ import { sendJson } from '../../support/upstream.ts';
 async function start(handle: Parameters<typeof startIdempotentService>[0], isOn = true) {
   const stack = new AsyncDisposableStack();
   const service = stack.use(await startIdempotentService(handle));
-  async function open() {
-    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: '2000' };
+  async function open(timeoutMs = 2000) {
+    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: `${timeoutMs}` };
     const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: isOn ? 'on' : 'off' });
     const keys = openKeys();
     const petStore = stack.use(await openPetStore(backend, quiet, keys));
@@ -145,6 +145,22 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(await again).toMatchObject({ id: '1' });
     await first;
     expect(service.pets).toHaveLength(1);
+  });
+
+  it.each([429, 401])('stays unknown if the service is at it, and then responds %i', async (code) => {
+    await using service = await start((_, attempt) => ({
+      respond: status(attempt === 1 ? 409 : code),
+    }));
+    const conflict = { status: 409, writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject(conflict);
+  });
+
+  it('is asked for again as soon as the service says', async () => {
+    const conflict = (response: ServerResponse) =>
+      sendJson(response.setHeader('retry-after', '1'), 409, '{}');
+    await using service = await start((_, attempt) => (attempt < 3 ? { respond: conflict } : {}));
+    const add = await service.open(2900);
+    expect(await add('Rex', 'k')).toMatchObject({ id: '1' });
   });
 
   it('is refused by the name of the reason if the service knows its key for other values', async () => {
