@@ -119,6 +119,8 @@ export function keepWrites(
       const isCurrent = () => markers.get(name) === marker;
       const values = [marker, write.fingerprint, carried(write), endsIn, lost];
       const reply = await ask(isCurrent, keyOf(name), ...values).catch(({ message }) => {
+        // Redis has responded that it has stored nothing.
+        if (/^[A-Z]+ /.test(message) && isCurrent()) markers.delete(name);
         // Redis has found nothing then, and can't store more.
         const outcome = /^(?:OOM|MISCONF) /.test(message) ? 'NOT_DONE' : 'UNKNOWN';
         throw notStored('The store of writes with an Idempotency-Key could not be used.', outcome);

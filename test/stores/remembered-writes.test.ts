@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openPetStore } from '../../src/backends/open.ts';
 import type { WriteStore } from '../../src/backends/remembered-writes.ts';
@@ -250,6 +251,18 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const calls = service.calls();
     expect(await fail(off.add('l'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
     expect(service.calls()).toBe(calls);
+  });
+
+  it('is not asked for again and again if Redis has refused it', async () => {
+    await using service = await start((response) => added(response));
+    const [gateway] = service.gateways;
+    await service.redis.send('ACL', 'SETUSER', 'default', 'resetkeys', '~other:*');
+    for (let index = 0; index < 20; index++) {
+      expect(await fail(gateway.add(`k${index}`))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    }
+    await wait(1200);
+    const stats = String(await service.redis.send('INFO', 'commandstats'));
+    expect(stats).toMatch(/cmdstat_evalsha:.*rejected_calls=20,/);
   });
 
   it('is another one before another service', async () => {
