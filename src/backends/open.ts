@@ -49,8 +49,9 @@ export async function openPetStore(
       : await (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
   const petStore = openRestPetStore(options, telemetry, keys);
   const { baseUrl, messagesBaseUrl, honouring = 'off' } = options;
+  const urlOf = (url?: URL) => `${url?.href.replace(/\/+$/, '')}`;
   return rememberWrites(petStore, store, {
-    pets: { url: baseUrl.href, carriesKey: /on|pets/.test(honouring) },
-    messages: { url: `${messagesBaseUrl?.href}`, carriesKey: /on|messages/.test(honouring) },
+    pets: { url: urlOf(baseUrl), carriesKey: /on|pets/.test(honouring) },
+    messages: { url: urlOf(messagesBaseUrl), carriesKey: /on|messages/.test(honouring) },
   });
 }

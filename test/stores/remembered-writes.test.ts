@@ -271,6 +271,11 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const other = await service.open(undefined, { PETSTORE_BASE_URL: `${staging.url}/v1` });
     expect(await service.gateways[0].add('k')).toMatchObject({ id: '1' });
     expect(await other.add('k')).toMatchObject({ id: '2' });
+    const same = await service.open(undefined, {
+      PETSTORE_BASE_URL: `${service.env.PETSTORE_BASE_URL}/`,
+    });
+    expect(await same.add('k')).toMatchObject({ id: '1' });
+    expect(service.calls()).toBe(1);
   });
 
   it('is not sent while Redis cannot be reached, and others are', async () => {
