@@ -7,8 +7,8 @@ const patienceMs = 200;
 /** The time for a connection, and before the next one, in milliseconds. */
 const retryMs = 1000;
 
-/** The errors of a server that another one has replaced behind its address, or that is not ready. */
-const isElsewhere = /^(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN) /;
+/** The errors of a server that another one has replaced behind its address, or that is not ready, which Redis 6 quotes. */
+const isElsewhere = /(?:^|: -)(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN) /;
 
 interface RedisOptions {
   /** The environment variable that has the URL. */

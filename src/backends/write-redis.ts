@@ -122,7 +122,7 @@ export function keepWrites(
         // Redis has responded that it has stored nothing.
         if (/^[A-Z]+ /.test(message) && isCurrent()) markers.delete(name);
         // Redis has found nothing then, and can't store more.
-        const outcome = /^(?:OOM|MISCONF) /.test(message) ? 'NOT_DONE' : 'UNKNOWN';
+        const outcome = /(?:^|: -)(?:OOM|MISCONF) /.test(message) ? 'NOT_DONE' : 'UNKNOWN';
         throw notStored('The store of writes with an Idempotency-Key could not be used.', outcome);
       });
       const [, fingerprint, result, carriedKey] = reply;
