@@ -10,6 +10,9 @@ const retryMs = 1000;
 /** The errors of a server that another one has replaced behind its address, or that is not ready, which Redis 6 quotes. */
 const isElsewhere = /(?:^|: -)(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN) /;
 
+/** How long a server may refuse nothing before it counts as up again, in milliseconds. */
+const calmMs = 10_000;
+
 interface RedisOptions {
   /** The environment variable that has the URL. */
   readonly variable: string;
@@ -40,14 +43,16 @@ export async function openRedis(options: RedisOptions) {
     const now = performance.now();
     onFailure();
     failure ??= { cause, at: now };
-    if (cause instanceof ErrorReply) refusedAt = now;
+    const isRefusal = cause instanceof ErrorReply;
+    if (isRefusal) refusedAt = now;
     // Its address may lead to it for a while longer.
     if (isElsewhere.test(cause.message) && now - connectedAt > retryMs) {
       client.destroy();
       client = connect(options, fail);
       connectedAt = now;
+      refusedAt = Number.NEGATIVE_INFINITY;
     }
-    if (!isUp || (refusedAt !== now && now - failure.at < patienceMs)) return;
+    if (!isUp || (!isRefusal && now - failure.at < patienceMs)) return;
     isUp = false;
     onChange(failure.cause);
   }
@@ -60,8 +65,8 @@ export async function openRedis(options: RedisOptions) {
     const timer = setTimeout(() => setImmediate(end), timeoutMs);
     try {
       const reply = await Promise.race([client[script]?.(key, ...values), timedOut.promise]);
-      // A server that is full or read-only still runs scripts that write nothing.
-      if (performance.now() - refusedAt < retryMs) return reply;
+      // A server that is full still runs scripts that write nothing.
+      if (performance.now() - refusedAt < calmMs) return reply;
       if (!isUp) onChange();
       isUp = true;
       failure = undefined;
@@ -76,8 +81,9 @@ export async function openRedis(options: RedisOptions) {
 
   // Rejects at the first error.
   await once(client, 'ready').catch(() => {});
-  const { mode } = client.isReady ? await client.hello().catch(() => unknownServer) : unknownServer;
-  if (mode !== unknownServer.mode) {
+  // Some users may not ask.
+  const { mode = '' } = (client.isReady && (await client.hello().catch(() => undefined))) || {};
+  if (/cluster|sentinel/.test(mode)) {
     client.destroy();
     throw new Error(`${variable}: expected one Redis server, found a Redis ${mode}.`);
   }
@@ -106,9 +112,6 @@ function connect({ url, scripts }: RedisOptions, onError: (error: Error) => void
   client.connect().catch(() => {});
   return client;
 }
-
-/** The reply of a server that is not asked, or may not be. */
-const unknownServer = { mode: 'standalone' };
 
 function define(text: string) {
   return defineScript({

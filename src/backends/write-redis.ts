@@ -83,8 +83,7 @@ export function keepWrites(
   const endsIn = String(callTimeoutMs + graceMs);
   /** The last writes to the store, which it has not confirmed. */
   const pending = new Set<Promise<unknown>>();
-  const closing = Promise.withResolvers<never>();
-  closing.promise.catch(() => {});
+  let isClosed = false;
   /** What the clock of Redis adds to `performance.now()`, from its last reply; 0 before, so that it refuses. */
   let clockMs = 0;
 
@@ -100,12 +99,12 @@ export function keepWrites(
   }
 
   /** Stores how a call ended, as soon as Redis takes it. */
-  const store = (pauseMs: number, ...values: [string, ...string[]]): Promise<unknown> =>
-    redis.run('end', ...values).catch(async () => {
-      const pause = new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
-      await Promise.race([pause, closing.promise]);
-      return store(Math.min(2 * pauseMs, graceMs), ...values);
-    });
+  function store(pauseMs: number, ...values: [string, ...string[]]): void {
+    const again = () => isClosed || store(Math.min(2 * pauseMs, graceMs), ...values);
+    const ended = redis.run('end', ...values).catch(() => void setTimeout(again, pauseMs).unref());
+    pending.add(ended);
+    void ended.finally(() => pending.delete(ended));
+  }
 
   const keyOf = (name: string) => `petstore:write:${name}`;
   const carried = (write: FoundWrite) => (write?.carriedKey ? '1' : '');
@@ -134,12 +133,10 @@ export function keepWrites(
       const { result = '', fingerprint = '' } = write ?? {};
       const values = [markers.get(name) ?? '', fingerprint, carried(write), result];
       if (!markers.delete(name) && write === undefined) return;
-      const ended = store(500, keyOf(name), ...values).catch(() => {});
-      pending.add(ended);
-      void ended.finally(() => pending.delete(ended));
+      store(500, keyOf(name), ...values);
     },
     async [Symbol.asyncDispose]() {
-      closing.reject(new Error('closed'));
+      isClosed = true;
       await Promise.all(pending);
       redis[Symbol.dispose]();
     },

@@ -3,6 +3,7 @@ import {
   BackendUnavailableError,
   CancelledError,
   ErrorResponse,
+  IdempotencyKeyReusedError,
   InvalidResponseError,
   PetStoreError,
   type WriteOutcome,
@@ -13,6 +14,7 @@ const maxLength = 512 * 1024;
 
 /** By their codes, because bundlers of hosts may change the names of classes. */
 const errorTypes = {
+  IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReusedError,
   UPSTREAM_TIMEOUT: BackendTimeoutError,
   UPSTREAM_UNAVAILABLE: BackendUnavailableError,
   UPSTREAM_INVALID_RESPONSE: InvalidResponseError,

@@ -125,12 +125,13 @@ export class InvalidInputError extends failure('BAD_USER_INPUT', 400) {
   }
 }
 
+const otherParameters =
+  'idempotency-key: expected the parameters of its first write, received others. Use a new key.';
+
 /** The caller used an `Idempotency-Key` again for another write. No call was made. */
 export class IdempotencyKeyReusedError extends failure('IDEMPOTENCY_KEY_REUSED', 422) {
-  constructor() {
-    super(
-      'idempotency-key: expected the parameters of its first write, received others. Use a new key.',
-    );
+  constructor(message: string = otherParameters, options?: FailureOptions) {
+    super(message, options);
   }
 }
 

@@ -14,14 +14,7 @@ export function writeKeyOf(
   return { id: digest(key, path), fingerprint: digest(operation, parameters, forwarded) };
 }
 
-/**
- * Returns the name of a write among those of all callers, and if given of all services: a hash. A credential
- * and a URL contain no space.
- */
-export function nameOfWrite(
-  { key }: Pick<Caller, 'key'>,
-  { id }: WriteKey,
-  ...service: readonly string[]
-): string {
-  return hash('sha256', [key.credential, id, ...service].join(' '), 'base64url');
+/** Returns the name of a write among those of all callers, and of all services with a URL: a hash. A credential contains no space. */
+export function nameOfWrite({ key }: Pick<Caller, 'key'>, { id }: WriteKey, url = ''): string {
+  return hash('sha256', `${key.credential} ${id}${url}`, 'base64url');
 }

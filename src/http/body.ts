@@ -77,8 +77,7 @@ export class RequestBody {
     if (stream.readableDidRead) {
       const message = 'The request body was already read: mount the gateway before body parsers.';
       // Of Google Cloud Functions, decoded.
-      this.#isDecoded = stream.rawBody instanceof Uint8Array;
-      if (stream.rawBody instanceof Uint8Array) this.push(stream.rawBody);
+      if (stream.rawBody instanceof Uint8Array) this.#isDecoded = this.push(stream.rawBody);
       else this.refuse(new HttpError(500, 'BODY_ALREADY_READ', message));
       onEnd();
       return;

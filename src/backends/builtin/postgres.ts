@@ -39,8 +39,11 @@ export function postgresDialect(databaseUrl: string, log: Log, server?: ServerOp
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, BigInt);
   const pool = new pg.Pool({
-    // The authorities that are trusted anyway, with which other clients always verify the host name.
-    connectionString: databaseUrl.replace(/\bsslrootcert=system(?=&|$)/, 'sslmode=verify-full'),
+    // The authorities that are trusted anyway, with which other clients always verify the host name. The last mode counts.
+    connectionString: databaseUrl.replace(
+      /\bsslrootcert=system(?=&|$)(.*)/,
+      '$1&sslmode=verify-full',
+    ),
     max: server?.poolSize ?? 10,
     connectionTimeoutMillis: timeouts.connect,
     query_timeout: timeouts.query,

@@ -52,7 +52,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   retries = 0;
   waiters: EndedCall['waiters'] = [];
   /** The async context of the caller, by which instrumentation of a host knows it. */
-  readonly #inContext = requestCreated.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
+  readonly #inContext = requestCreated.hasSubscribers ? AsyncLocalStorage.snapshot() : callNow;
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -65,7 +65,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   #response: Received | undefined;
   #timeout: NodeJS.Timeout | undefined;
   #leaveTurns: (() => void) | undefined;
-  /** The pause before the retry, which is the last attempt; undefined before. */
+  /** The pause before the last retry; undefined before the first. */
   #pause: NodeJS.Timeout | undefined;
 
   constructor(details: CallDetails) {
@@ -102,8 +102,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     else {
       this.#state = 'connecting';
       this.#response = undefined;
-      if (this.#inContext) this.#inContext(() => service.origin.pool.dispatch(sent, this));
-      else service.origin.pool.dispatch(sent, this);
+      this.#inContext(() => service.origin.pool.dispatch(sent, this));
     }
     return refusal === undefined;
   }
@@ -257,3 +256,5 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     if (state === 'sent') this.#controller?.abort(new CancelledError());
   }
 }
+
+const callNow = (run: () => unknown) => run();

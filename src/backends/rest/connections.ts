@@ -108,6 +108,8 @@ export class TrackedClient extends Client {
     if (!requestCreated.hasSubscribers) return super.dispatch(sent, handler);
     // Receivers drop two lines of traceparent: the last subscriber adds one if no other has.
     const addTrace = (message: unknown) => {
+      // Dispatching may dispatch another call.
+      unsubscribe(requestCreated.name, addTrace);
       const { request } = message as Created;
       if (request.headers.includes('traceparent')) return;
       for (const header of Object.entries(trace)) request.addHeader(...header);

@@ -134,7 +134,8 @@ export function readError(response: Responded, apiKey: string, mayBeRepeated = f
   const message = `The pet store returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
   if (status >= 500) return new ErrorResponse(status, message, { hidden: body, retryAfterMs });
-  if (status === 422 && mayBeRepeated && /idempoten/i.test(`${body?.code} ${body?.message}`)) {
+  const isReused = /^\S*idempoten|idempotency.key/i.test(`${body?.code} ${body?.message}`);
+  if (status === 422 && mayBeRepeated && isReused) {
     return new IdempotencyKeyReusedError();
   }
   const inFlight = status === 409 && mayBeRepeated && { writeOutcome: 'UNKNOWN' as const };

@@ -173,6 +173,18 @@ describe('a write to a service that honours Idempotency-Key', () => {
     await using other = await start(() => ({ respond: status(422) }));
     const invalid = { code: 'BAD_USER_INPUT', status: 422, writeOutcome: 'NOT_DONE' };
     expect(await fail(other.add('Rex', 'k'))).toMatchObject(invalid);
+    const quoting = '{"code":"x","message":"name: expected no idempotent pet.","status":422}';
+    await using third = await start(() => ({ respond: (one) => sendJson(one, 422, quoting) }));
+    expect(await fail(third.add('Rex', 'k'))).toMatchObject(invalid);
+  });
+
+  it('stays unknown if its repetition is refused as one with other values', async () => {
+    const refused = '{"code":"idempotency","message":"No.","status":422}';
+    const responses = [lose, lose, (one: ServerResponse) => sendJson(one, 422, refused)];
+    await using service = await start(() => ({ respond: responses.shift() }));
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    const unknown = { code: 'IDEMPOTENCY_KEY_REUSED', writeOutcome: 'UNKNOWN' };
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject(unknown);
   });
 
   it('has another key for each API key', async () => {
