@@ -105,19 +105,36 @@ describe('a kept connection that the service closes as a call goes out', () => {
     expect(rest.attempts()).toBe(2);
   });
 
-  it('repeats a write that was never written to it', async () => {
+  /** Opens a service that responds to writes like this. `add` sends one as the kept connection closes. */
+  async function startClosing(respond: (socket: Socket) => void) {
     let kept: Socket | undefined;
-    await using rest = await startRest((socket, _attempt, head) => {
+    const rest = await startRest((socket, _attempt, head) => {
       kept = socket;
-      socket.write(head.startsWith('POST') ? added : pets);
+      if (head.startsWith('POST')) respond(socket);
+      else socket.write(pets);
     }, one);
-    for (let index = 0; index < 5; index++) {
-      await rest.list();
-      // undici writes to a kept connection only after it has read from it once more.
-      const write = rest.add();
-      kept?.resetAndDestroy();
-      expect(await write).toMatchObject({ id: '1' });
-    }
+    return {
+      ...rest,
+      async add() {
+        await rest.list();
+        // undici writes to a kept connection only after it has read from it once more.
+        const write = rest.add();
+        kept?.resetAndDestroy();
+        return write;
+      },
+    };
+  }
+
+  it('leaves the outcome of a write unknown that is lost when it is repeated', async () => {
+    await using rest = await startClosing(reset);
+    await expect(rest.add()).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
+    expect(rest.attempts()).toBe(2);
+    expect(await repetitions(rest)).toEqual({ connectionClosed: 1 });
+  });
+
+  it('repeats a write that was never written to it', async () => {
+    await using rest = await startClosing((socket) => socket.write(added));
+    for (let index = 0; index < 5; index++) expect(await rest.add()).toMatchObject({ id: '1' });
     expect(rest.attempts()).toBe(10);
     expect(await repetitions(rest)).toEqual({ connectionClosed: 5 });
     expect(rest.logged).toEqual([]);
