@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
@@ -36,6 +37,28 @@ describe('an operation that is sent repeatedly', () => {
     };
     const first = await send();
     for (let repeat = 0; repeat < 4; repeat++) expect(await send()).toEqual(first);
+  });
+
+  it('makes its writes one after another every time', async () => {
+    const builtin = await openBuiltin();
+    const events: string[] = [];
+    const createPet: typeof builtin.createPet = async (caller, pet, write) => {
+      events.push(`${pet.name} begins`);
+      // Long enough for another to begin.
+      await setImmediate();
+      events.push(`${pet.name} ends`);
+      return builtin.createPet(caller, pet, write);
+    };
+    await using opened = await openGateway({ petStore: { ...builtin, createPet } });
+    const fields = ['a', 'b'].map(
+      (name) => `${name}: addPet(input: { name: "${name}", categoryId: 1 }) { id }`,
+    );
+    for (let repeat = 0; repeat < 3; repeat++) {
+      expect(
+        await postGraphQL(opened.gateway, `mutation { ${fields.join(' ')} }`),
+      ).not.toHaveProperty('errors');
+      expect(events.splice(0)).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+    }
   });
 });
 
