@@ -7,10 +7,16 @@ import { postGraphQL } from '../support/graphql.ts';
 import { startRestGateway } from '../support/rest-gateway.ts';
 import { sendJson } from '../support/upstream.ts';
 
-/** Ends like the others of its kind. */
-const endingAlike = (start: string | number) => `${start}-0123456789abcdef`;
+/** As long as tokens with many claims. */
+const long = 'eyJhbGciOiJSUzI1NiJ9'.repeat(50);
 
-const good = endingAlike('good');
+/** Creates keys that differ only at their start, or at their end. */
+const kinds = {
+  end: (name: string | number) => `${name}-${long}`,
+  begin: (name: string | number) => `${long}-${name}`,
+} as const;
+
+const good = 'good-0123456789abcdef';
 
 type Service = Pick<Awaited<ReturnType<typeof openGateway>>, 'gateway'>;
 
@@ -20,26 +26,28 @@ async function send({ gateway }: Service, key: string, query = '{ pets { id } }'
   return errors?.[0]?.extensions['code'];
 }
 
-/** Opens a gateway whose backend accepts one key, which has been used. */
-async function openWithKey(options: TestOptions) {
+/** Opens a gateway whose backend accepts only this key, which has been used. */
+async function openWithKey(accepted: string, options: TestOptions) {
   const builtin = await openBuiltin();
   const listPets = async ({ key, authorization }: KeyedCaller) => {
-    if (authorization !== `Bearer ${good}`) throw new ErrorResponse(401, 'Unknown.');
+    if (authorization !== `Bearer ${accepted}`) throw new ErrorResponse(401, 'Unknown.');
     builtin.keys.accept(key);
     return [];
   };
   const opened = await openGateway({ petStore: { ...builtin, listPets }, ...options });
-  expect(await send(opened, good)).toBeUndefined();
+  expect(await send(opened, accepted)).toBeUndefined();
   return opened;
 }
 
-describe('API keys that end alike', () => {
-  it('have rates of their own', async () => {
-    await using opened = await openWithKey({ rateLimitPerKey: 20 });
+describe.each(Object.entries(kinds))('long API keys that %s alike', (_, keyOf) => {
+  it('are accepted, and have rates, each by itself', async () => {
+    const accepted = keyOf('good');
+    await using opened = await openWithKey(accepted, { rateLimitPerKey: 20 });
     for (let count = 0; count < 30; count++) {
-      expect(await send(opened, endingAlike('bad'))).not.toBeUndefined();
+      expect(await send(opened, keyOf('bad'))).not.toBeUndefined();
     }
-    for (let count = 0; count < 19; count++) expect(await send(opened, good)).toBeUndefined();
+    expect(opened.keys.find(`Bearer ${keyOf('bad')}`).isAccepted).toBe(false);
+    for (let count = 0; count < 19; count++) expect(await send(opened, accepted)).toBeUndefined();
   });
 
   it('have limits of their own on requests in flight, 400 of them at once', async () => {
@@ -52,7 +60,7 @@ describe('API keys that end alike', () => {
     };
     const petStore = { ...(await openBuiltin()), listPets };
     await using opened = await openGateway({ petStore, maxRequestsInFlightPerKey: 1 });
-    const keys = Array.from({ length: 400 }, (_, index) => endingAlike(index));
+    const keys = Array.from({ length: 400 }, (_, index) => keyOf(index));
     const codes = await Promise.all(
       // The first that ends is refused, or the last that begins.
       keys.map((key) => send(opened, key).finally(resolve)),

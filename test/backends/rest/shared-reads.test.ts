@@ -51,11 +51,12 @@ describe('equal reads in flight', () => {
     expect(await rest.joined()).toEqual({ listPets: 2 });
   });
 
-  const key = `${'a'.repeat(20)}Ab`;
+  const key = `${'a'.repeat(1000)}Ab`;
   it.each<[string, string, ListPetsQuery, Caller['forwarded']?]>([
     ['another key', 'b', { limit: 2 }],
     ['a key that ends alike', `b${key}`, { limit: 2 }],
-    ['a key of the same hash', `${'a'.repeat(20)}BA`, { limit: 2 }],
+    ['a key that begins alike', `${key.slice(0, -1)}c`, { limit: 2 }],
+    ['a key of the same hash', `${'a'.repeat(1000)}BA`, { limit: 2 }],
     ['another limit', key, { limit: 3 }],
     ['another status', key, { limit: 2, status: 'sold' }],
     ['no limit', key, {}],
