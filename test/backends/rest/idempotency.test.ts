@@ -123,6 +123,14 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(new Set(service.sent()).size).toBe(1);
   });
 
+  it('is not sent with the key of another whose outcome is unknown', async () => {
+    await using service = await start(() => ({ respond: lose }));
+    expect(await fail(service.add('Rex', 'k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
+    const { length } = service.seen;
+    expect(await fail(service.add('Tom', 'k'))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(service.seen).toHaveLength(length);
+  });
+
   it('is asked for again while the service is at it for another gateway, until the deadline', async () => {
     const { promise: until, resolve } = Promise.withResolvers<void>();
     await using service = await start(() => ({ until }));
