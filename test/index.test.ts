@@ -205,16 +205,25 @@ describe('the gateway as a fetch handler', () => {
   });
 
   it('completes requests in flight when disposed, and rejects later ones with 503', async () => {
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    await using opened = await openMountable((_request, response) => {
-      arrive();
-      sendJson(response, 200, pets);
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
+    const created = '{"id":1,"name":"a","categoryId":1}';
+    await using opened = await openMountable(({ method }, response) => {
+      if (method === 'GET') sendJson(response, 200, pets);
+      else if (opened.upstream.seen.length === 2) arrive(response);
+      else sendJson(response, 201, created);
     });
     const { gateway, logged } = opened;
-    const inFlight = gateway(post());
-    await arrived;
-    await Promise.all([gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]);
-    expect(await (await inFlight).json()).toEqual({ data: { pets: [{ id: '1' }] } });
+    // After this one, nothing is in flight.
+    await gateway(post());
+    const add = 'addPet(input: { name: "a", categoryId: 1 }) { id }';
+    const inFlight = gateway(
+      post({ body: JSON.stringify({ query: `mutation { a: ${add} b: ${add} }` }) }),
+    );
+    const first = await arrived;
+    const disposed = [gateway[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()];
+    sendJson(first, 201, created);
+    expect(await (await inFlight).json()).toEqual({ data: { a: { id: '1' }, b: { id: '1' } } });
+    await Promise.all(disposed);
     const late = await gateway(post());
     const extensions = {
       code: 'GATEWAY_CLOSED',
