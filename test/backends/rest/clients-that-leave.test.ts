@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
+import { callWith } from '../../support/gateway.ts';
 import { onUndici } from './undici-events.ts';
 
 const pets = encodeResponse('200 OK', '[]');
@@ -60,20 +62,38 @@ describe('a client that leaves', () => {
     expect(rest.attempts()).toBe(1);
   });
 
+  it('has its write finished when the gateway shuts down', async () => {
+    const held: Socket[] = [];
+    await using rest = await startRest((socket) => held.push(socket));
+    const caller = callWith();
+    const write = rest.petStore.createPet(caller, { name: 'Rex', categoryId: '1' });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    caller.cancel();
+    const closed = rest.petStore[Symbol.asyncDispose]();
+    await setImmediate();
+    held[0]?.write(encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":1}'));
+    expect(await write).toMatchObject({ id: '1' });
+    await closed;
+  });
+
   it.each([
     ['before', (leave: () => void) => queueMicrotask(leave)],
     ['during', (leave: () => void) => setTimeout(leave, 20)],
-  ])('%s the pause before a retry is not waited for', async (_, schedule) => {
-    const after = ['Retry-After: 60'];
+  ])('%s the pause before a retry is not waited for, and its call not sent again', async (_, schedule) => {
+    const after = ['Retry-After: 1'];
     await using rest = await startRest(
       (socket) => socket.write(encodeResponse('503 Busy', '', after)),
-      {},
-      120_000,
+      { maxConnections: 1 },
     );
     const client = new AbortController();
-    using _leaving = onUndici('request:trailers', () => schedule(() => client.abort()));
-    await expect(rest.list('k', client.signal)).rejects.toMatchObject(cancelled);
+    {
+      using _leaving = onUndici('request:trailers', () => schedule(() => client.abort()));
+      await expect(rest.list('k', client.signal)).rejects.toMatchObject(cancelled);
+    }
     expect(rest.attempts()).toBe(1);
+    // The pause of this call ends later.
+    await expect(rest.list('k')).rejects.toMatchObject({ status: 503 });
+    expect(rest.attempts()).toBe(3);
     const { text } = await rest.metrics.scrape();
     expect(text).toContain('petstore_limit_used{limit="pets_retries"} 0');
   });
