@@ -143,6 +143,34 @@ describe('a write with a key', () => {
     }
   });
 
+  it('is known as done if its result is too large to be kept', async () => {
+    const large = `{"id":1,"name":"${'x'.repeat(600_000)}","categoryId":1}`;
+    await using service = await start((response) => sendJson(response, 201, large));
+    await service.add('k');
+    const message = 'The response to the write was too large to be kept.';
+    expect(await fail(service.add('k'))).toMatchObject({ message, writeOutcome: 'DONE' });
+    expect(service.calls()).toBe(1);
+  });
+
+  it('is kept if it ends while the gateway shuts down', async () => {
+    const held: ServerResponse[] = [];
+    await using upstream = await startUpstream((_, response) => held.push(response));
+    const events: string[] = [];
+    const store: WriteStore = {
+      begin: () => undefined,
+      end: () => void events.push('kept'),
+      [Symbol.asyncDispose]: async () => void events.push('closed'),
+    };
+    const petStore = rememberWrites(openRest(upstream.url), store, forgetful);
+    const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', rex);
+    const made = petStore.createPet(callWith(), rex, write);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const disposed = petStore[Symbol.asyncDispose]();
+    added(held[0] as ServerResponse);
+    await Promise.all([made, disposed]);
+    expect(events).toEqual(['kept', 'closed']);
+  });
+
   it('is a new attempt after it was refused', async () => {
     await using service = await start((response, count) =>
       count === 1
