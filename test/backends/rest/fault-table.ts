@@ -159,7 +159,7 @@ const zeros = Buffer.alloc(5_000_000);
 /** 200 MB of zeros, in many members (RFC 1952, section 2.2). */
 const gzipBomb = Buffer.concat(Array(40).fill(gzipSync(zeros)));
 const hidden = '{"code":"db","message":"SELECT failed at 10.0.0.1 in /srv/db.js","status":500}';
-const repeatsKey = `{"code":"bad","message":"No key ${key}, ${key}","status":401}`;
+const repeatsKey = `{"code":"bad ${key}","message":"No key ${key}, ${key}","status":401}`;
 const no = { code: 'no', message: 'No.', status: 403 };
 const forbidden = JSON.stringify({ ...no, trace: 'x' });
 const problem = '{"type":"https://e.example/name","title":"Bad name","detail":"Too long"}';
@@ -186,7 +186,7 @@ const statuses = [
   refusal('status 999', 'UPSTREAM_ERROR', '999 Odd', '{}'),
   refusal('empty 401', 'UNAUTHENTICATED', '401 Unauthorized'),
   refusal('401 that repeats the key', 'UNAUTHENTICATED', '401 Unauthorized', repeatsKey, [], {
-    error: { code: 'bad', message: 'No key [API key], [API key]', status: 401 },
+    error: { code: 'bad [API key]', message: 'No key [API key], [API key]', status: 401 },
   }),
   refusal('403 with an Error body', 'FORBIDDEN', '403 Forbidden', forbidden, [], { error: no }),
   refusal('400 with another body', 'BAD_USER_INPUT', '400 Bad Request', '{"oops":1}'),
