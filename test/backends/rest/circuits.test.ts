@@ -57,6 +57,28 @@ describe('an open circuit', () => {
     expect(lines.map(({ msg }) => msg)).toEqual(logged);
   });
 
+  it('waits for its probe, although a call from before it opened fails in the meantime', async () => {
+    const advance = stopClock();
+    const held: Socket[] = [];
+    const hold = (socket: Socket) => void held.push(socket);
+    let answer = hold;
+    await using rest = await startRest((socket) => answer(socket), { breakAfterFailures: 3 });
+    const before = expect(rest.list('a')).rejects.toMatchObject({ status: 500 });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    advance(1);
+    answer = respond(oops);
+    await lists(rest, 'aaa');
+    advance(5000);
+    answer = hold;
+    const probe = rest.list('a');
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    held[0]?.write(oops);
+    await before;
+    await expect(rest.list('a')).rejects.toMatchObject({ retryAfterMs: 1000 });
+    held[1]?.write(pets);
+    expect(await probe).toEqual([]);
+  });
+
   it('allows another probe if the first one was cancelled', async () => {
     const advance = stopClock();
     const { promise: probed, resolve } = Promise.withResolvers<void>();
