@@ -95,15 +95,20 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     const { key: unlimited } = await keys.create('acme');
     const list = (apiKey: string) => store.listPets(callWith(apiKey), {});
     expect([...(await list(key))]).toEqual([]);
+    let lastAccepted = 0;
     const refusal = await vi.waitFor(
       async () => {
+        const sentAt = Date.now();
         const error = await list(key).catch((reason: unknown) => reason);
+        if (!(error instanceof Error)) lastAccepted = sentAt;
         expect(error).toMatchObject({ status: 401 });
         return error;
       },
       { timeout: 10_000, interval: 50 },
     );
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt ?? ''));
+    // Two clocks are read, one after the other.
+    expect(lastAccepted).toBeLessThan(Date.parse(expiresAt ?? '') + 100);
     expect(refusal).toEqual(await list('wrong').catch((reason: unknown) => reason));
     const expired = { code: 'api_key_expired', keyId: id, account: 'acme', requestId: 'test' };
     const logged = telemetry.lines.map((line) => JSON.parse(line));
