@@ -64,10 +64,16 @@ describe('a gateway that receives a signal', () => {
     ['SIGINT', npmStart],
   ] as const)('completes requests in flight on %s, accepts no new ones, and exits with 0', async (signal, start) => {
     await using upstream = await startHoldingUpstream();
-    await using started = await start({ PETSTORE_BASE_URL: `${upstream.url}/v1` });
+    const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, ADMIN_PORT: '0' };
+    await using started = await start(env);
     const pending = send(started.url);
     const respond = await upstream.pending;
+    const [, admin] = /Metrics +(\S+)\/metrics/.exec(started.output.stdout) ?? [];
     started.kill(signal);
+    await vi.waitFor(async () => {
+      const ready = await fetch(`${admin}/readyz`);
+      expect([ready.status, await ready.text()]).toEqual([503, 'not ready: draining\n']);
+    });
     await refusesConnections(started);
     respond();
     expect(await (await pending).json()).toEqual({ data: { pets: [] } });

@@ -142,6 +142,7 @@ describe('the admin port', () => {
     ] as const) {
       const { headers } = await fetch(`${admin}/metrics`, { headers: { accept } });
       expect([accept, headers.get('content-type')]).toEqual([accept, type]);
+      expect(headers.get('vary')).toBe('Accept');
     }
   });
 });
