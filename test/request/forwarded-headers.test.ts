@@ -159,6 +159,7 @@ describe('FORWARD_HEADERS', () => {
       'x-real-ip',
       'idempotency-key',
     ],
+    ...['set-cookie', 'http2-settings', 'tracestate'],
     ...['expect', 'x-request-id', 'traceparent', 'x tenant', 'x-tenant,', 'x-tenant:', 'x-é', '*'],
   ])('can not name %j', (name) => {
     expect(() => loadConfig({ FORWARD_HEADERS: `x-tenant,${name}` })).toThrow(

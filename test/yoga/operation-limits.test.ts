@@ -29,6 +29,7 @@ describe('the operation limits', () => {
       `{ orders ${repeat(51, () => '@skip(if: true)')} }`,
       '50 directives, received 51',
     ],
+    ['directives of the operation', `query ${repeat(51, () => '@a')} { orders }`, 'received 51'],
     [
       'root fields',
       `{ ${repeat(21, () => 'orders')} }`,

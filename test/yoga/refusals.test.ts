@@ -15,7 +15,13 @@ const post = (body: unknown, headers: Record<string, string> = json): RequestIni
 const get = (text: string) => `?${new URLSearchParams({ query: text })}`;
 
 /** What frontends try: the request, and the status, code and message of its response. */
-const refusals: readonly [name: string, string | RequestInit, number, string, string][] = [
+const refusals: readonly (readonly [
+  name: string,
+  sent: string | RequestInit,
+  status: number,
+  code: string,
+  message: string,
+])[] = [
   [
     'a batch of operations',
     post([{ query }, { query }]),
@@ -58,13 +64,16 @@ const refusals: readonly [name: string, string | RequestInit, number, string, st
     'NOT_ACCEPTABLE',
     'accept: expected application/json, application/graphql-response+json, text/event-stream or multipart/mixed, received "text/plain".',
   ],
-  [
-    'introspection',
-    post({ query: '{ __schema { queryType { name fields { name } } } }' }),
-    200,
-    'GRAPHQL_VALIDATION_FAILED',
-    'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.',
-  ],
+  ...['{ __schema { queryType { name } } }', '{ __type(name: "Pet") { name } }'].map(
+    (introspection) =>
+      [
+        `introspection: ${introspection}`,
+        post({ query: introspection }),
+        200,
+        'GRAPHQL_VALIDATION_FAILED',
+        'Expected fields of the store, received introspection, which is off. Use the schema of petstore-gateway-client, or set INTROSPECTION=on.',
+      ] as const,
+  ),
   [
     'an operation name in the wrong case',
     post({ query, operationName: 'listPets' }),
