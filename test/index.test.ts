@@ -8,6 +8,7 @@ import { createGateway, createLazyGateway, type LocalExecute, loadConfig } from 
 import { openTelemetry } from './support/log.ts';
 import { mounts } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
+import { rawPost, sendRaw } from './support/raw-http.ts';
 import { openMountable } from './support/rest-gateway.ts';
 import { startServer } from './support/server.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
@@ -35,6 +36,14 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const get = await fetch(`${url}?query={pets(limit:1){name}}`, { headers });
     expect(await get.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+  });
+
+  it('refuses two Authorization headers, of which Node keeps the first', async () => {
+    await using gateway = await createGateway(config);
+    await using server = await mount(gateway);
+    const another = 'Authorization: Bearer another\r\nConnection: close\r\n';
+    const response = await sendRaw(server.url, rawPost(list, another, '/api/graphql'));
+    expect(response).toContain('"code":"UNAUTHENTICATED"');
   });
 
   // The first test loads GraphiQL.
