@@ -157,17 +157,21 @@ describe('a connection', () => {
     });
   });
 
-  it('is closed when it is idle for that time, even if the service would keep it longer', async () => {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
+  it.each([
+    ['when it is idle for that time', 20, () => {}],
+    ['with the backend', 600_000, (rest: AsyncDisposable) => rest[Symbol.asyncDispose]()],
+  ])('is closed %s, even if the service would keep it longer', async (_, maxConnectionAgeMs, end) => {
+    let kept: Socket | undefined;
     await using rest = await startRest(
       (socket) => {
-        socket.once('close', () => resolve());
+        kept = socket;
         socket.write(encodeResponse('200 OK', '[]', ['Keep-Alive: timeout=300']));
       },
-      { maxConnectionAgeMs: 20 },
+      { maxConnectionAgeMs },
     );
     await rest.list();
-    await closed;
+    await end(rest.petStore);
+    await vi.waitFor(() => expect(kept?.closed).toBe(true));
   });
 
   it('starts without the age of the one before it', async () => {
@@ -194,16 +198,5 @@ describe('a connection', () => {
       socket.write(attempt === 1 ? Buffer.concat([pets, theirs]) : pets),
     );
     for (const _ of [1, 2, 3]) expect(await rest.list()).toEqual([]);
-  });
-
-  it('is closed with the backend', async () => {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    await using server = await startRest((socket) => {
-      socket.once('close', () => resolve());
-      socket.write(pets);
-    });
-    await server.list();
-    await server.petStore[Symbol.asyncDispose]();
-    await closed;
   });
 });
