@@ -73,7 +73,6 @@ describe('a request', () => {
       'that offers HTTP/2 with a body in chunks, as from Java',
       chunkedPost([typename]).replace('Transfer-', `${offer}Transfer-`),
     ],
-    ['in absolute form, as for a proxy', rawGet('http://shop.example/livez')],
     ['with an unknown expectation', rawGet('/livez', 'Expect: nothing\r\n')],
   ])('%s gets its response, and so does the next one', async (_, request) => {
     await using service = await startGateway();
