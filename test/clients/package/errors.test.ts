@@ -1,5 +1,5 @@
 import type { CombinedGraphQLErrors } from '@apollo/client';
-import type { CombinedError } from '@urql/core';
+import { CombinedError } from '@urql/core';
 import { GraphQLError } from 'graphql';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { GetPetDocument, ListPetsDocument } from '../../../packages/client/src/documents.ts';
@@ -22,6 +22,17 @@ type Failures = Omit<typeof contract, 'PetStoreError' | 'isShown' | 'withOutcome
 /** The codes of field errors: those of all failures, and that of data that is left out. */
 type ServerErrorCode = InstanceType<Failures[keyof Failures]>['code'] | 'RESPONSE_TOO_LARGE';
 
+// Checked by the compiler, and only there.
+expectTypeOf<FieldErrorCode>().toEqualTypeOf<ServerErrorCode>();
+expectTypeOf<WriteOutcome>().toEqualTypeOf<contract.WriteOutcome>();
+expectTypeOf<GatewayError['extensions']['code']>().toEqualTypeOf<GatewayErrorCode>();
+expectTypeOf<GatewayError<'UPSTREAM_TIMEOUT'>['extensions']>().not.toHaveProperty('status');
+
+const limited = {
+  message: 'Slow down.',
+  extensions: { code: 'RATE_LIMITED', status: 429, retryAfterMs: 100 },
+};
+
 describe('isGatewayError', () => {
   it('distinguishes the errors of real responses', async () => {
     await using opened = await openGateway();
@@ -31,6 +42,8 @@ describe('isGatewayError', () => {
     expect(isGatewayError(error, 'FORBIDDEN', 'NOT_FOUND')).toBe(true);
     expect(isGatewayError(error, 'FORBIDDEN')).toBe(false);
     if (!isGatewayError(error, 'NOT_FOUND')) throw new Error('Not narrowed.');
+    expectTypeOf(error.extensions.status).toEqualTypeOf<number>();
+    expectTypeOf(error.extensions.error).toEqualTypeOf<RestErrorBody | undefined>();
     expect(error.extensions).toEqual({
       code: 'NOT_FOUND',
       status: 404,
@@ -40,11 +53,9 @@ describe('isGatewayError', () => {
   });
 
   it('accepts the error objects of client libraries and plain entries of errors[]', () => {
-    const extensions = { code: 'RATE_LIMITED', status: 429, retryAfterMs: 100 };
-    expect(isGatewayError(new GraphQLError('Slow down.', { extensions }), 'RATE_LIMITED')).toBe(
-      true,
-    );
-    expect(isGatewayError({ message: 'Slow down.', extensions }, 'RATE_LIMITED')).toBe(true);
+    const { message, extensions } = limited;
+    expect(isGatewayError(new GraphQLError(message, { extensions }), 'RATE_LIMITED')).toBe(true);
+    expect(isGatewayError(limited, 'RATE_LIMITED')).toBe(true);
   });
 
   it.each([
@@ -60,60 +71,44 @@ describe('isGatewayError', () => {
     expect(isGatewayError(error)).toBe(false);
   });
 
-  it('narrows the extensions by code', () => {
-    const error: unknown = undefined;
-    if (isGatewayError(error, 'NOT_FOUND')) {
-      expectTypeOf(error.extensions.status).toEqualTypeOf<number>();
-      expectTypeOf(error.extensions.error).toEqualTypeOf<RestErrorBody | undefined>();
-    }
-    if (isGatewayError(error, 'UPSTREAM_TIMEOUT')) {
-      expectTypeOf(error.extensions).not.toHaveProperty('status');
-    }
-    if (isGatewayError(error)) {
-      expectTypeOf(error).toEqualTypeOf<GatewayError>();
-      expectTypeOf(error.extensions.code).toEqualTypeOf<GatewayErrorCode>();
-      if (error.extensions.code === 'RATE_LIMITED') {
-        expectTypeOf(error.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
-      }
-    }
-  });
-
   it('narrows an entry of Apollo Client again, for a switch', () => {
-    for (const entry of [] as CombinedGraphQLErrors['errors']) {
+    expect.assertions(1);
+    for (const entry of [limited] as CombinedGraphQLErrors['errors']) {
       if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
       if (!isGatewayError(entry)) continue;
       switch (entry.extensions.code) {
         case 'RATE_LIMITED':
           expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+          expect(entry.extensions.retryAfterMs).toBe(100);
       }
     }
   });
 
   it('narrows an entry of urql again, for a switch', () => {
-    for (const entry of [] as CombinedError['graphQLErrors']) {
+    expect.assertions(1);
+    const { graphQLErrors } = new CombinedError({ graphQLErrors: [limited] });
+    for (const entry of graphQLErrors) {
       if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
       if (!isGatewayError(entry)) continue;
       switch (entry.extensions.code) {
         case 'RATE_LIMITED':
           expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+          expect(entry.extensions.retryAfterMs).toBe(100);
       }
     }
   });
 
   it('narrows an entry of a fetched response again, for a switch', () => {
-    for (const entry of [] as { readonly message: string; readonly extensions?: object }[]) {
+    expect.assertions(1);
+    for (const entry of [limited] as { readonly message: string; readonly extensions?: object }[]) {
       if (isGatewayError(entry, 'BAD_USER_INPUT')) entry.extensions.issues satisfies unknown;
       if (!isGatewayError(entry)) continue;
       switch (entry.extensions.code) {
         case 'RATE_LIMITED':
           expectTypeOf(entry.extensions.retryAfterMs).toEqualTypeOf<number | undefined>();
+          expect(entry.extensions.retryAfterMs).toBe(100);
       }
     }
-  });
-
-  it('has the same codes as the field errors of the server', () => {
-    expectTypeOf<FieldErrorCode>().toEqualTypeOf<ServerErrorCode>();
-    expectTypeOf<WriteOutcome>().toEqualTypeOf<contract.WriteOutcome>();
   });
 });
 
