@@ -51,7 +51,7 @@ describe('a connection', () => {
     const client = connectTo(server.url).pause();
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [socket] = await once(http, 'connection');
-    await once(socket, 'close');
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
     client.destroy();
   });
 });
