@@ -224,7 +224,8 @@ describe('the dashboard and the alerts', () => {
       }, soon);
       const ready = async () =>
         (await prometheus.query('petstore_ready')).map(({ value }) => value);
-      expect(await ready()).toEqual(['1']);
+      // It is 0 until a first check has succeeded, which a scrape starts.
+      await vi.waitFor(async () => expect(await ready()).toEqual(['1']), soon);
       await upstream[Symbol.asyncDispose]();
       await vi.waitFor(async () => expect(await ready()).toEqual(['0']), soon);
     },
