@@ -52,7 +52,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
   retries = 0;
   waiters: EndedCall['waiters'] = [];
   /** The async context of the caller, by which instrumentation of a host knows it. */
-  readonly #inContext = requestCreated.hasSubscribers ? AsyncLocalStorage.snapshot() : callNow;
+  readonly #inContext = requestCreated.hasSubscribers ? AsyncLocalStorage.snapshot() : undefined;
   /** Set by the client that takes the request. */
   client: TrackedClient | undefined;
   #state: 'queued' | 'connecting' | 'sent' | 'pausing' | 'reading' | 'dropped' | 'ended' = 'queued';
@@ -102,7 +102,8 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     else {
       this.#state = 'connecting';
       this.#response = undefined;
-      this.#inContext(() => service.origin.pool.dispatch(sent, this));
+      if (this.#inContext) this.#inContext(() => service.origin.pool.dispatch(sent, this));
+      else service.origin.pool.dispatch(sent, this);
     }
     return refusal === undefined;
   }
@@ -168,6 +169,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     const { kind, repeats } = consequencesOf(outcome);
     const isRead = request.method === 'GET';
     const isSafe = isRead || request.idempotencyKey !== undefined;
+    const isWaiting = !isRead && isInFlight(outcome, request);
     const isRetry = this.#pause !== undefined;
     const isRefused = kind === 'notSent' && repeats === 'none';
     const isMissing =
@@ -181,7 +183,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
       this.#last = outcome;
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
-    } else if (isInFlight(outcome, request) || (isSafe && repeats !== 'none' && !isRetry)) {
+    } else if (isWaiting || (isSafe && repeats !== 'none' && !isRetry)) {
       this.#retryLater(outcome);
     } else if (isLarge(outcome)) {
       this.#state = 'reading';
@@ -256,5 +258,3 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     if (state === 'sent') this.#controller?.abort(new CancelledError());
   }
 }
-
-const callNow = (run: () => unknown) => run();
