@@ -48,7 +48,7 @@ class Connection {
 /**
  * The open connections of a server. At their limit, those whose clients wait for nothing make room for
  * new ones: first those that were silent for a second without ever having been answered, then other
- * silent ones, then idle ones. If there are none, the requests that arrive most slowly do.
+ * silent ones, then idle ones. If there are none, the requests that have been arriving for longest do.
  */
 export class Connections {
   /** Set while the server closes. Responses wait for it: clients open connections after each. */
@@ -186,9 +186,7 @@ export class Connections {
       else arriving.push(connection);
     }
     const inactive = ranks.flat();
-    // What has just been opened has sent nothing yet.
-    const rate = ({ bytesRead, freeAt }: Connection) => (100 + bytesRead) / (now - freeAt);
-    const all = inactive.length > 0 ? inactive : arriving.sort((a, b) => rate(a) - rate(b));
+    const all = inactive.length > 0 ? inactive : arriving.sort((a, b) => a.freeAt - b.freeAt);
     const closed = all.slice(0, Math.ceil(room * this.#maxConnections));
     for (const { socket } of closed) this.#close(socket);
     this.#metrics?.displacedConnections.inc(closed.length);

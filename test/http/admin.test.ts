@@ -1,11 +1,9 @@
-import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { listenAdmin } from '../../src/http/admin.ts';
 import { slowRequests, startDripping } from '../support/dripping.ts';
 import { openGateway } from '../support/gateway.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { connectTo, lastProbe, sendRaw, statusesOf } from '../support/raw-http.ts';
+import { lastProbe, sendRaw, statusesOf } from '../support/raw-http.ts';
 
 const displaced = 'petstore_connections_displaced_total';
 
@@ -49,26 +47,5 @@ describe('the admin port', () => {
       expect(statusesOf(await sendRaw(url, lastProbe).catch(String))).toEqual([200]);
     }
     expect(await valuesOf(metrics, 'petstore_connections_refused_total')).toEqual({});
-  });
-
-  it('lets a body arrive beside connections that drip', async () => {
-    await using opened = await openGateway();
-    const { metrics } = opened;
-    const address = { adminHost: '127.0.0.1', adminPort: 0 };
-    const admin = await listenAdmin(opened, metrics, opened.health, address);
-    await using _admin = { [Symbol.asyncDispose]: async () => admin?.close(0) };
-    const { url = '' } = admin ?? {};
-    using _attack = startDripping(url, 110, 'POST /metrics HTTP/1.1\r\nX-Slow: ');
-    const closed = async () => (await valuesOf(metrics, displaced))[''] ?? 0;
-    await vi.waitFor(async () => expect(await closed()).toBeGreaterThan(10), { timeout: 30_000 });
-    const socket = connectTo(url);
-    const received = text(socket);
-    socket.write('POST /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n');
-    socket.write('Content-Length: 20000\r\n\r\n');
-    for (let piece = 0; piece < 10; piece++) {
-      await wait(50);
-      socket.write('x'.repeat(2000));
-    }
-    expect(statusesOf(await received)).toEqual([405]);
   });
 });
