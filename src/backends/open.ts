@@ -51,7 +51,7 @@ export async function openPetStore(
   const { baseUrl, messagesBaseUrl, honouring = 'off' } = options;
   const urlOf = (url?: URL) => `${url?.href.replace(/\/+$/, '')}`;
   return rememberWrites(petStore, store, {
-    pets: { url: urlOf(baseUrl), carriesKey: /on|pets/.test(honouring) },
-    messages: { url: urlOf(messagesBaseUrl), carriesKey: /on|messages/.test(honouring) },
+    pets: { url: urlOf(baseUrl), carriesKey: ['on', 'pets'].includes(honouring) },
+    messages: { url: urlOf(messagesBaseUrl), carriesKey: ['on', 'messages'].includes(honouring) },
   });
 }

@@ -3,6 +3,7 @@ import { nameOfWrite } from '../../contract/idempotency.ts';
 import type { Caller, WriteKey } from '../../contract/pet-store.ts';
 import { asUnknown, outcomeOf } from '../write-result.ts';
 import type { Database } from './database.ts';
+import { isLocked } from './faults.ts';
 import type { Engine } from './migrations.ts';
 import { timeAfter } from './stored-api-keys.ts';
 
@@ -16,9 +17,11 @@ const removal = { batchSize: 100, pauseMs: 1000 };
 const isDone = new Error('The write is done');
 
 /** Fails as the work does, but an earlier attempt may have done the write if the database could not be asked. */
-export function inDoubt<T>(work: Promise<T>): Promise<T> {
+export function inDoubt<T>(engine: Engine, work: Promise<T>): Promise<T> {
   return work.catch((error) => {
-    if (outcomeOf(error) !== 'NOT_DONE' || error.status < 503) throw error;
+    // SQLite has looked, unless another process has locked it.
+    const isKnown = engine === 'sqlite' && !isLocked(error.cause ?? error);
+    if (isKnown || outcomeOf(error) !== 'NOT_DONE' || error.status < 503) throw error;
     const message = error.message.replace(' Nothing was stored.', '');
     throw Object.assign(asUnknown(error), { message });
   });

@@ -97,9 +97,8 @@ export async function openBuiltinPetStore(
     }
   }
 
-  /** The transaction of a repetition may be in flight on PostgreSQL. */
-  const run: typeof make = (...args) =>
-    args[4] && engine === 'postgres' ? inDoubt(make(...args)) : make(...args);
+  /** The transaction of a repetition may be in flight. */
+  const run: typeof make = (...args) => (args[4] ? inDoubt(engine, make(...args)) : make(...args));
 
   async function make<T>(
     operation: OperationId,

@@ -7,14 +7,7 @@ import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
 import { requestCreated, type TrackedClient } from './connections.ts';
 import type { DueCall } from './deadlines.ts';
 import { type CallDetails, complete, countRetry, type EndedCall, type Outcome } from './ending.ts';
-import {
-  consequencesOf,
-  type Failed,
-  isInFlight,
-  latest,
-  outcomeOfFailure,
-  toError,
-} from './outcome.ts';
+import { consequencesOf, type Failed, latest, outcomeOfFailure, toError } from './outcome.ts';
 import { errorBodyLimits, isLarge, isMiscounted, pauseMsBefore, Received } from './response.ts';
 
 /**
@@ -169,7 +162,8 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     const { kind, repeats } = consequencesOf(outcome);
     const isRead = request.method === 'GET';
     const isSafe = isRead || request.idempotencyKey !== undefined;
-    const isWaiting = !isRead && isInFlight(outcome, request);
+    // The service has the key in flight (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
+    const isInFlight = outcome.why === undefined && outcome.status === 409 && request.mayBeRepeated;
     const isRetry = this.#pause !== undefined;
     const isRefused = kind === 'notSent' && repeats === 'none';
     const isMissing =
@@ -183,7 +177,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
       this.#last = outcome;
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
-    } else if (isWaiting || (isSafe && repeats !== 'none' && !isRetry)) {
+    } else if (isInFlight || (isSafe && repeats !== 'none' && !isRetry)) {
       this.#retryLater(outcome);
     } else if (isLarge(outcome)) {
       this.#state = 'reading';
@@ -199,8 +193,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     if (this.details.request.mayBeRepeated) deadlines.push(this.deadlineAt);
     const isLate = performance.now() + pauseMs >= Math.min(this.deadlineAt, Math.max(...deadlines));
     const { retries } = this.details.service.origin;
-    const isRefused = this.#pause === undefined && retries.take(this.key) !== undefined;
-    if (isLate || isRefused) return void this.#finish(outcome);
+    if (isLate || (!this.#pause && retries.take(this.key))) return void this.#finish(outcome);
     this.#response?.release();
     this.#state = 'pausing';
     this.#last = latest(this.#last, outcome, this.details.request.method);

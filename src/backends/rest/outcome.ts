@@ -6,7 +6,6 @@ import {
   InvalidResponseError,
   type PetStoreError,
 } from '../../contract/error.ts';
-import type { RestRequest } from '../../contract/pet-store.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
 
@@ -123,11 +122,6 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
   if (status < 400) return { ...responded, isLogged: true };
   const repeats = status >= 502 && status <= 504 ? 'reads later' : 'none';
   return { ...responded, key: 'failure', isLogged: true, repeats };
-}
-
-/** Whether a service has the key of a write in flight (draft-ietf-httpapi-idempotency-key-header-07, section 2.7). */
-export function isInFlight({ why, status }: Outcome, { mayBeRepeated }: RestRequest): boolean {
-  return why === undefined && status === 409 && mayBeRepeated === true;
 }
 
 /** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */

@@ -166,7 +166,7 @@ export function openRestPetStore(
       const body = json && JSON.stringify(json);
       const request = { operation, method, path, template, body };
       if (!hasKeys) return send(service, caller, request, read);
-      // One per API key: the service may not tell them apart.
+      // One per API key, because the service may ignore whose it is.
       const idempotencyKey = write ? nameOfWrite(caller, write) : randomUUID();
       const key = { idempotencyKey, mayBeRepeated: write !== undefined };
       return send(service, caller, { ...request, ...key }, read);

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
+import type { WriteKey } from '../../../src/contract/pet-store.ts';
 import { createFolder } from '../../support/folder.ts';
 import { callWith, openBuiltin, openKeys } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
@@ -172,10 +173,15 @@ describe('the built-in backend on a file', () => {
     await using store = await openBuiltin(`file:${folder}/busy.db`);
     const other = new DatabaseSync(`${folder}/busy.db`);
     other.exec('BEGIN IMMEDIATE');
-    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
-    await expect(add).rejects.toThrow(
+    const add = (write?: WriteKey) =>
+      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+    // The process that has the lock may be doing the write with the key.
+    const repeated = add({ id: 'a', fingerprint: '' });
+    await expect(add()).rejects.toThrow(
       "The store's database is busy. Nothing was stored. Try again later.",
     );
+    const unknown = { message: "The store's database is busy. Try again later." };
+    await expect(repeated).rejects.toMatchObject({ ...unknown, writeOutcome: 'UNKNOWN' });
     other.close();
   });
 

@@ -155,7 +155,9 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(service.pets).toHaveLength(1);
   });
 
-  it.each([429, 401])('stays unknown if the service is at it, and then responds %i', async (code) => {
+  it.each([
+    429, 401,
+  ])('stays unknown if the service is at it, and then responds %i', async (code) => {
     await using service = await start((_, attempt) => ({
       respond: status(attempt === 1 ? 409 : code),
     }));
