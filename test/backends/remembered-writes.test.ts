@@ -1,125 +1,32 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
 import {
   notStored,
   rememberWrites,
   type WriteStore,
 } from '../../src/backends/remembered-writes.ts';
 import { openWriteMemory } from '../../src/backends/write-memory.ts';
+import { keepWrites } from '../../src/backends/write-redis.ts';
 import { decodeResult, encodeResult } from '../../src/backends/write-result.ts';
-import { loadConfig } from '../../src/config/config.ts';
 import { BackendTimeoutError, InvalidResponseError } from '../../src/contract/error.ts';
-import { writeKeyOf } from '../../src/contract/idempotency.ts';
-import type { NewPet } from '../../src/contract/records.ts';
-import { callWith, openKeys } from '../support/gateway.ts';
+import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { openMountable, openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { forgetful } from '../support/write-service.ts';
+import { addPet, fail, forgetful } from '../support/writes.ts';
+import { added, describeWriteStore, startWrites } from './describe-write-store.ts';
 
-const rex = { name: 'Rex', categoryId: '1' };
-
-type Respond = (response: ServerResponse, count: number) => void;
-
-const added = (response: ServerResponse, id: number | string = 1, status = '"sold"') =>
-  sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1,"status":${status}}`);
-
-const refuse = (response: ServerResponse) =>
-  sendJson(response, 401, '{"code":"key","message":"No.","status":401}');
-const list = (response: ServerResponse) => sendJson(response, 200, '[]');
-
-/** Opens a REST service that responds to each request like this, and the pet store that calls it. */
-async function start(respond: Respond, env: Record<string, string> = {}) {
-  let count = 0;
-  const upstream = await startUpstream((_, response) => respond(response, ++count));
-  const telemetry = openTelemetry();
-  const keys = openKeys();
-  const { backend } = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, ...env });
-  const petStore = await openPetStore(backend, telemetry, keys);
-  return {
-    ...telemetry,
-    petStore,
-    keys,
-    calls: () => upstream.seen.length,
-    methods: () => upstream.seen.map(({ method }) => method),
-    add(idempotencyKey: string | undefined, caller = callWith(), pet: NewPet = rex) {
-      const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-      return petStore.createPet(caller, pet, write);
-    },
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
-  };
+/** Opens a REST service and the pet store of a gateway before it. */
+async function start(...[respond, env]: Parameters<typeof startWrites>) {
+  const service = await startWrites(respond, env);
+  const gateway = await service.open();
+  return { ...gateway, ...service, gateways: [gateway, gateway] as const };
 }
 
-/** A service that holds its responses until the test sends them. */
-async function startHolding(env?: Record<string, string>) {
-  const held: ServerResponse[] = [];
-  const service = await start((response) => held.push(response), env);
-  return {
-    ...service,
-    held,
-    async next() {
-      await vi.waitFor(() => expect(held).not.toHaveLength(0));
-      return held.shift() as ServerResponse;
-    },
-  };
-}
-
-const fail = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.unreachable(),
-    (error: Error) => error,
-  );
+describeWriteStore('the memory of a process', start);
 
 describe('a write with a key', () => {
-  it('is not called again after its success, and has the same result', async () => {
-    await using service = await start((response) =>
-      added(response, '9223372036854775807', '"new"'),
-    );
-    const first = await service.add('k');
-    const again = callWith();
-    expect(await service.add('k', again)).toEqual(first);
-    expect(first).toMatchObject({ id: '9223372036854775807', status: expect.any(Error) });
-    expect([service.calls(), again.isReplayed]).toEqual([1, true]);
-  });
-
-  it.each<[string, Respond, object]>([
-    ['500', (response) => sendJson(response, 500, '{}'), { status: 500, writeOutcome: 'UNKNOWN' }],
-    [
-      'a status with Retry-After',
-      (response) => sendJson(response.setHeader('retry-after', '7'), 503, '{}'),
-      { status: 503, retryAfterMs: 7000 },
-    ],
-    ['303', (response) => sendJson(response, 303, '{}'), { status: 303, writeOutcome: 'UNKNOWN' }],
-    ['a lost connection', (response) => response.destroy(), { writeOutcome: 'UNKNOWN' }],
-    [
-      'a body that breaks the contract',
-      (response) => sendJson(response, 201, '{}'),
-      { writeOutcome: 'DONE' },
-    ],
-    [
-      'an encoding that is not known',
-      (response) => void response.writeHead(201, { 'content-encoding': 'x' }).end('x'),
-      { writeOutcome: 'DONE' },
-    ],
-    ['no response in time', () => {}, { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' }],
-  ])('has the same error again after %s, without a call', async (what, respond, error) => {
-    const isLate = what === 'no response in time';
-    await using service = await start(respond, isLate ? { UPSTREAM_TIMEOUT_MS: '300' } : {});
-    const first = await fail(service.add('k'));
-    expect(first).toMatchObject(error);
-    const again = callWith();
-    const second = await fail(service.add('k', again));
-    // The cause is for the log only.
-    expect({ ...second, message: second.message }).toEqual({ ...first, message: first.message });
-    expect(second.constructor).toBe(first.constructor);
-    expect([service.calls(), again.isReplayed]).toEqual([1, true]);
-  });
-
   it.each([
     ['stays unknown, and says so at every attempt', 'off', false],
     ['may still become known if the service honours the key', 'on', undefined],
@@ -162,25 +69,12 @@ describe('a write with a key', () => {
       [Symbol.asyncDispose]: async () => void events.push('closed'),
     };
     const petStore = rememberWrites(openRest(upstream.url), store, forgetful);
-    const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', rex);
-    const made = petStore.createPet(callWith(), rex, write);
+    const made = addPet(petStore, 'k');
     await vi.waitFor(() => expect(held).toHaveLength(1));
     const disposed = petStore[Symbol.asyncDispose]();
     added(held[0] as ServerResponse);
     await Promise.all([made, disposed]);
     expect(events).toEqual(['kept', 'closed']);
-  });
-
-  it('is a new attempt after it was refused', async () => {
-    await using service = await start((response, count) =>
-      count === 1
-        ? sendJson(response, 409, '{"code":"x","message":"No.","status":409}')
-        : added(response),
-    );
-    expect(await fail(service.add('k'))).toMatchObject({ status: 409, writeOutcome: 'NOT_DONE' });
-    const again = callWith();
-    expect(await service.add('k', again)).toMatchObject({ id: '1' });
-    expect([service.calls(), again.isReplayed]).toEqual([2, false]);
   });
 
   it('is a new attempt if it was not sent', async () => {
@@ -193,18 +87,8 @@ describe('a write with a key', () => {
     expect(service.calls()).toBe(1);
   });
 
-  it('is made once by 200 at the same time', async () => {
-    await using service = await startHolding();
-    const callers = Array.from({ length: 200 }, () => callWith());
-    const all = callers.map((caller) => service.add('k', caller));
-    added(await service.next(), 7);
-    for (const one of await Promise.all(all)) expect(one.id).toBe('7');
-    expect(service.calls()).toBe(1);
-    expect(callers.filter(({ isReplayed }) => isReplayed)).toHaveLength(199);
-  });
-
   it('is refused once for all that wait for it', async () => {
-    await using service = await startHolding();
+    await using service = await start();
     const callers = Array.from({ length: 20 }, () => callWith());
     const all = callers.map((caller) => fail(service.add('k', caller)));
     sendJson(await service.next(), 400, '{"code":"x","message":"No.","status":400}');
@@ -237,8 +121,7 @@ describe('a write with a key', () => {
       return rest.createPet(...call);
     };
     await using petStore = rememberWrites({ ...rest, createPet }, store, forgetful);
-    const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', rex);
-    const add = () => fail(petStore.createPet(callWith(), rex, write));
+    const add = () => fail(addPet(petStore, 'k'));
     const [first, second] = [add(), add()];
     await isBegun;
     for (const made of [first, second, add()]) {
@@ -246,32 +129,11 @@ describe('a write with a key', () => {
     }
   });
 
-  it('is refused with other parameters, in flight and afterwards', async () => {
-    await using service = await startHolding();
-    const first = service.add('k');
-    const reused = { name: 'IdempotencyKeyReusedError', writeOutcome: 'NOT_DONE' };
-    const other = () => fail(service.add('k', callWith(), { ...rex, name: 'Tom' }));
-    expect(await other()).toMatchObject(reused);
-    added(await service.next());
-    await first;
-    expect(await other()).toMatchObject(reused);
-    expect(service.calls()).toBe(1);
-  });
-
-  it('shares nothing with another API key or another key', async () => {
-    await using service = await start((response, count) => added(response, count));
-    const pets = await Promise.all([
-      service.add('k', callWith('a')),
-      service.add('k', callWith('b')),
-      service.add('l', callWith('a')),
-      service.add(undefined, callWith('a')),
-      service.add(undefined, callWith('a')),
-    ]);
-    expect(pets.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4', '5']);
-  });
-
   it('has no result for an API key that the service refuses, until it accepts it again', async () => {
     const broken = (response: ServerResponse) => sendJson(response, 200, '{}');
+    const list = (response: ServerResponse) => sendJson(response, 200, '[]');
+    const refusal = '{"code":"key","message":"No.","status":401}';
+    const refuse = (response: ServerResponse) => sendJson(response, 401, refusal);
     const respond = [added, refuse, refuse, broken, list, refuse];
     await using service = await start((response) => respond.shift()?.(response));
     const first = await service.add('k');
@@ -291,26 +153,8 @@ describe('a write with a key', () => {
     expect(service.methods()).toEqual(['POST', ...Array(6).fill('GET')]);
   });
 
-  it('outlives the deadline of the first caller, and its outcome is kept', async () => {
-    await using service = await startHolding();
-    const late = callWith();
-    late.setDeadline(100);
-    const first = fail(service.add('k', late));
-    const response = await service.next();
-    const waiting = service.add('k');
-    const impatient = callWith();
-    impatient.setDeadline(50);
-    const timedOut = { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' };
-    expect(await fail(service.add('k', impatient))).toMatchObject(timedOut);
-    expect(await first).toMatchObject(timedOut);
-    added(response);
-    expect(await waiting).toMatchObject({ id: '1' });
-    expect(await service.add('k')).toMatchObject({ id: '1' });
-    expect(service.calls()).toBe(1);
-  });
-
   it('that waits for a connection is made for those who have not left', async () => {
-    await using service = await startHolding();
+    await using service = await start();
     // The most calls of one key in flight.
     const busy = Array.from({ length: 64 }, (_, index) => service.add(`busy-${index}`));
     await vi.waitFor(() => expect(service.held).toHaveLength(64));
@@ -355,10 +199,8 @@ describe('the memory for writes', () => {
         Object.values(
           await valuesOf(telemetry.metrics, 'petstore_idempotency_evictions_total'),
         )[0] ?? 0,
-      add(key: string, idempotencyKey: string) {
-        const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', rex);
-        return petStore.createPet(callWith(key, undefined, rest.keys), rex, write);
-      },
+      add: (key: string, idempotencyKey: string) =>
+        addPet(petStore, idempotencyKey, callWith(key, undefined, rest.keys)),
       async [Symbol.asyncDispose]() {
         await petStore[Symbol.asyncDispose]();
         await upstream[Symbol.asyncDispose]();
@@ -419,4 +261,28 @@ describe('the memory for writes', () => {
     clock.mockRestore();
     expect(service.calls()).toBe(2);
   });
+});
+
+it('closes the connection to Redis once it has confirmed the results of all writes', async () => {
+  const events: string[] = [];
+  const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+  const store = keepWrites(
+    {
+      isConnected: () => true,
+      async run(script) {
+        if (script === 'begin') return [Date.now(), false];
+        await confirmed;
+        return events.push('stored');
+      },
+      [Symbol.dispose]: () => void events.push('closed'),
+    },
+    1000,
+  );
+  const write = { fingerprint: 'f', carriedKey: false };
+  await store.begin(callWith(), 'one', write);
+  store.end('one', { ...write, result: '{}' });
+  const disposed = store[Symbol.asyncDispose]();
+  confirm();
+  await disposed;
+  expect(events).toEqual(['stored', 'closed']);
 });

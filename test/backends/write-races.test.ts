@@ -14,7 +14,7 @@ import type { PetStore, ServiceCall, WriteKey } from '../../src/contract/pet-sto
 import type { NewPet, Pet } from '../../src/contract/records.ts';
 import type { KeyedCaller } from '../../src/keys/api-key.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
-import { compileScript } from '../support/redis-scripts.ts';
+import { compileScript } from './redis-scripts.ts';
 
 const pet: NewPet = { name: 'Rex', categoryId: '1' };
 const write = writeKeyOf({ idempotencyKey: 'k' }, 'addPet', 'createPet', pet) as WriteKey;

@@ -20,7 +20,7 @@ import { withKey } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
-import { forgetful } from '../support/write-service.ts';
+import { forgetful } from '../support/writes.ts';
 
 type Create = (url: string, options: RetryOptions) => Send;
 

@@ -1,82 +1,53 @@
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
 import type { WriteStore } from '../../src/backends/remembered-writes.ts';
 import { keepWrites, openWriteRedis } from '../../src/backends/write-redis.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { writeKeyOf } from '../../src/contract/idempotency.ts';
 import { openRedis } from '../../src/redis.ts';
+import { added, describeWriteStore, startWrites } from '../backends/describe-write-store.ts';
 import { startAddress } from '../support/address.ts';
-import { callWith, openKeys } from '../support/gateway.ts';
+import { callWith } from '../support/gateway.ts';
+import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { fail, rex } from '../support/writes.ts';
 
-const rex = { name: 'Rex', categoryId: '1' };
 const until = { timeout: 30_000, interval: 20 };
-const added = (response: ServerResponse, id = 1) =>
-  sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1}`);
-const fail = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.unreachable(),
-    (error: Error) => error,
-  );
 
 /** Opens a REST service with the pet stores of two gateways, and the Redis that they share. */
-async function start(respond?: (response: ServerResponse, request: SeenRequest) => void) {
-  const held: ServerResponse[] = [];
-  const stack = new AsyncDisposableStack();
-  const upstream = stack.use(
-    await startUpstream((request, response) =>
-      respond ? respond(response, request) : held.push(response),
-    ),
-  );
-  const redis = stack.use(await startRedis());
-  const env = { PETSTORE_BASE_URL: `${upstream.url}/v1`, IDEMPOTENCY_STORE: redis.url };
-  async function open(url = redis.url, more: Readonly<Record<string, string>> = {}) {
-    const telemetry = openTelemetry();
-    const { backend } = loadConfig({ ...env, IDEMPOTENCY_STORE: url, ...more });
-    const keys = openKeys();
-    const petStore = stack.use(await openPetStore(backend, telemetry, keys));
-    return {
-      ...telemetry,
-      dispose: () => petStore[Symbol.asyncDispose](),
-      add(idempotencyKey: string | undefined, caller = callWith(), pet = rex) {
-        const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-        return petStore.createPet(caller, pet, write);
-      },
-    };
-  }
-  const gateways = [await open(), await open()] as const;
+async function start(...[respond, more]: Parameters<typeof startWrites>) {
+  const redis = await startRedis();
+  const service = await startWrites(respond, { IDEMPOTENCY_STORE: redis.url, ...more });
+  service.stack.use(redis);
+  const gateways = [await service.open(), await service.open()] as const;
   async function stored() {
     const [name = ''] = (await redis.send('KEYS', 'petstore:write:*')) as string[];
     return name;
   }
+  const result = async () => redis.send('HGET', await stored(), 'result');
   return {
+    ...service,
     gateways,
-    open,
     redis,
-    env,
-    calls: () => upstream.seen.length,
-    async next() {
-      await vi.waitFor(() => expect(held).not.toHaveLength(0), until);
-      return held.shift() as ServerResponse;
-    },
     stored,
-    result: async () => redis.send('HGET', await stored(), 'result'),
+    result,
+    openAt: (url: string) => service.open({ IDEMPOTENCY_STORE: url }),
     /** Makes a write whose result its gateway can't store before it dies. */
     async lose(idempotencyKey: string) {
       await fail(gateways[0].add(idempotencyKey));
       await vi.waitFor(async () => expect(await stored()).not.toBe(''));
-      await vi.waitFor(async () => expect(await this.result()).toBeTruthy());
+      await vi.waitFor(async () => expect(await result()).toBeTruthy());
       await redis.send('HSET', await stored(), 'endsAt', '1');
       await redis.send('HDEL', await stored(), 'result');
     },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    /** How many scripts Redis has run. */
+    async scripts() {
+      const stats = String(await redis.send('INFO', 'commandstats'));
+      return Number(/evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    },
   };
 }
 
@@ -89,53 +60,7 @@ async function startRedisProxy(redisUrl: string) {
 if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
 
 describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redis', () => {
-  it('is made once by 100 at the same time at each', async () => {
-    await using service = await start();
-    const callers = Array.from({ length: 200 }, () => callWith());
-    const all = callers.map((caller, index) => service.gateways[index % 2]?.add('k', caller));
-    added(await service.next(), 7);
-    for (const pet of await Promise.all(all)) expect(pet?.id).toBe('7');
-    expect(service.calls()).toBe(1);
-    expect(callers.filter(({ isReplayed }) => isReplayed)).toHaveLength(199);
-  });
-
-  it('has the same outcome at the other, and is a new attempt there if it was not done', async () => {
-    const statuses = [400, 500, 201];
-    await using service = await start((response) => {
-      const status = statuses.shift();
-      if (status === 201) added(response);
-      else sendJson(response, status ?? 0, '{}');
-    });
-    const [first, second] = service.gateways;
-    expect(await fail(first.add('k'))).toMatchObject({ writeOutcome: 'NOT_DONE' });
-    const error = await fail(second.add('k'));
-    expect(error).toMatchObject({ status: 500, writeOutcome: 'UNKNOWN' });
-    await vi.waitFor(async () => {
-      const caller = callWith();
-      expect({ ...(await fail(first.add('k', caller))) }).toEqual({ ...error });
-      expect(caller.isReplayed).toBe(true);
-    });
-    const pet = await first.add('l');
-    expect(await second.add('l')).toEqual(pet);
-    const other = second.add('l', callWith(), { ...rex, name: 'Tom' });
-    expect(await fail(other)).toMatchObject({ name: 'IdempotencyKeyReusedError' });
-    expect(service.calls()).toBe(3);
-  });
-
-  it('is waited for at the other until the deadline there', async () => {
-    await using service = await start();
-    const [first, second] = service.gateways;
-    const made = first.add('k');
-    const response = await service.next();
-    const late = callWith();
-    late.setDeadline(100);
-    const error = { name: 'BackendTimeoutError', writeOutcome: 'UNKNOWN' };
-    expect(await fail(second.add('k', late))).toMatchObject(error);
-    const waiting = second.add('k');
-    added(response);
-    expect(await waiting).toEqual(await made);
-    expect(service.calls()).toBe(1);
-  });
+  describeWriteStore('Redis', start);
 
   it('is unknown at the other if Redis fails while it is waited for there', async () => {
     await using service = await start();
@@ -143,11 +68,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const made = first.add('k');
     const response = await service.next();
     const all = Array.from({ length: 3 }, () => fail(second.add('k')));
-    const commands = async () => String(await service.redis.send('INFO', 'commandstats'));
-    await vi.waitFor(
-      async () => expect(await commands()).toMatch(/evalsha:calls=(?:[4-9]|\d\d)/),
-      until,
-    );
+    await vi.waitFor(async () => expect(await service.scripts()).toBeGreaterThan(3), until);
     await service.redis.kill();
     const error = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
     for (const one of await Promise.all(all)) expect(one).toMatchObject(error);
@@ -160,46 +81,28 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const [first, second] = service.gateways;
     const made = first.add('k');
     const response = await service.next();
-    const commands = async () =>
-      Number(
-        /evalsha:calls=(\d+)/.exec(String(await service.redis.send('INFO', 'commandstats')))?.[1],
-      );
     const all = Array.from({ length: 100 }, () => second.add('k'));
     const others = Array.from({ length: 100 }, () =>
       fail(second.add('k', callWith(), { ...rex, name: 'Tom' })),
     );
     const reused = { name: 'IdempotencyKeyReusedError' };
     for (const error of await Promise.all(others)) expect(error).toMatchObject(reused);
-    const before = await commands();
-    await vi.waitFor(async () => expect(await commands()).toBeGreaterThan(before + 2), until);
-    expect(await commands()).toBeLessThan(50);
+    const before = await service.scripts();
+    const isAskedFor = async () => expect(await service.scripts()).toBeGreaterThan(before + 2);
+    await vi.waitFor(isAskedFor, until);
+    expect(await service.scripts()).toBeLessThan(50);
     added(response);
     for (const pet of await Promise.all(all)) expect(pet).toEqual(await made);
     expect(service.calls()).toBe(1);
   });
 
-  it('has its outcome beside one with other parameters at the same time', async () => {
-    await using service = await start((response) => added(response));
-    const [first, second] = service.gateways;
-    const pet = await first.add('k');
-    const other = fail(second.add('k', callWith(), { ...rex, name: 'Tom' }));
-    expect(await second.add('k')).toEqual(pet);
-    expect(await other).toMatchObject({ name: 'IdempotencyKeyReusedError' });
-  });
-
   it('stays unknown if its gateway was killed', async () => {
     await using service = await start();
-    await using killed = await nodeStart({ ...service.env, UPSTREAM_TIMEOUT_MS: '1000' });
-    const body = JSON.stringify({
-      query: 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }',
-    });
-    const headers = {
-      authorization: 'Bearer demo-key',
-      'content-type': 'application/json',
-      'idempotency-key': 'k',
-    };
-    const request = { method: 'POST', headers, body };
-    const response = fetch(`${killed.url}/graphql`, request).catch(() => {});
+    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, IDEMPOTENCY_STORE: service.redis.url };
+    await using killed = await nodeStart({ ...env, UPSTREAM_TIMEOUT_MS: '1000' });
+    const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const headers = { ...withKey, 'idempotency-key': 'k' };
+    const response = fetch(graphqlRequest(killed.url, { query }, headers)).catch(() => {});
     await service.next();
     process.kill(killed.pid, 'SIGKILL');
     await response;
@@ -216,14 +119,13 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('is repeated once if its gateway was killed and the service honours the header', async () => {
     await using service = await start();
-    const on = () => service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'pets' });
+    const on = () => service.open({ UPSTREAM_IDEMPOTENCY: 'pets' });
     const lost = fail((await on()).add('k'));
     const held = await service.next();
     const name = await service.stored();
     await service.redis.send('HSET', name, 'marker', 'of the killed one');
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      (attempt === 1 ? held : await service.next()).destroy();
-    }
+    held.destroy();
+    (await service.next()).destroy();
     await lost;
     await service.redis.send('HSET', name, 'endsAt', '1');
     const gateway = await on();
@@ -240,7 +142,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const [off] = service.gateways;
     const unknown = { writeOutcome: 'UNKNOWN', isFinal: true };
     expect(await fail(off.add('k'))).toMatchObject(unknown);
-    const on = await service.open(undefined, { UPSTREAM_IDEMPOTENCY: 'on' });
+    const on = await service.open({ UPSTREAM_IDEMPOTENCY: 'on' });
     await vi.waitFor(async () => expect(await fail(on.add('k'))).toMatchObject(unknown));
     // Of a version that did not store whether it carried the key.
     await service.redis.send('HDEL', await service.stored(), 'carriedKey');
@@ -299,11 +201,11 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
   it('is another one before another service', async () => {
     await using service = await start((response) => added(response));
     await using staging = await startUpstream((_, response) => added(response, 2));
-    const other = await service.open(undefined, { PETSTORE_BASE_URL: `${staging.url}/v1` });
+    const other = await service.open({ PETSTORE_BASE_URL: `${staging.url}/v1` });
     expect(await service.gateways[0].add('k')).toMatchObject({ id: '1' });
     expect(await other.add('k')).toMatchObject({ id: '2' });
-    const same = await service.open(undefined, {
-      PETSTORE_BASE_URL: `${service.env.PETSTORE_BASE_URL}/`,
+    const same = await service.open({
+      PETSTORE_BASE_URL: `${service.url}/v1/`,
     });
     expect(await same.add('k')).toMatchObject({ id: '1' });
     expect(await service.redis.send('KEYS', 'petstore:write:*')).toHaveLength(2);
@@ -324,7 +226,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     for (const error of await Promise.all(all)) expect(error).toMatchObject(refused);
     // They fail together.
     expect(performance.now() - at).toBeLessThan(8000);
-    const unreached = await service.open('redis://127.0.0.1:1');
+    const unreached = await service.openAt('redis://127.0.0.1:1');
     const again = Array.from({ length: 50 }, () => fail(unreached.add('k')));
     for (const error of await Promise.all(again)) expect(error).toMatchObject(refused);
     const errors = 'petstore_idempotency_store_errors_total';
@@ -373,40 +275,6 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(service.calls()).toBe(1);
   });
 
-  it('is never made twice through every fault of a service, and is unknown if it is not confirmed', async () => {
-    const done: string[] = [];
-    let faults = 0;
-    await using service = await start((response, { body }) => {
-      const fault = faults++ % 6;
-      if (fault === 0) return void response.destroy();
-      if (fault === 1) return sendJson(response, 400, '{}');
-      done.push(body);
-      if (fault === 2) response.destroy();
-      else if (fault === 3) sendJson(response, 500, '{}');
-      else added(response);
-    });
-    async function write(name: string): Promise<[string, string]> {
-      let last = '';
-      for (let attempt = 0; attempt < 10 && last !== 'DONE'; attempt++) {
-        const [first, second] = service.gateways;
-        const gateway = attempt % 2 ? first : second;
-        last = await gateway.add(name, callWith(), { ...rex, name }).then(
-          () => 'DONE',
-          ({ writeOutcome }) => writeOutcome,
-        );
-      }
-      return [name, last];
-    }
-    const all = await Promise.all(Array.from({ length: 100 }, (_, index) => write(`pet ${index}`)));
-    expect(new Set(done).size).toBe(done.length);
-    for (const [name, last] of all) {
-      if (last === 'DONE') expect(done.join()).toContain(`"${name}"`);
-      else expect(['UNKNOWN', 'NOT_DONE']).toContain(last);
-      if (last === 'NOT_DONE') expect(done.join()).not.toContain(`"${name}"`);
-    }
-    expect(new Set(all.map(([, last]) => last))).toContain('UNKNOWN');
-  });
-
   it('succeeds if Redis is down when it ends, and has its result when Redis is back, even if empty', async () => {
     await using service = await start();
     const [first, second] = service.gateways;
@@ -428,7 +296,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
   it('is a new attempt after Redis has stored that it begins, and the reply was lost', async () => {
     await using service = await start((response) => added(response));
     await using proxy = await startRedisProxy(service.redis.url);
-    const gateway = await service.open(proxy.url);
+    const gateway = await service.openAt(proxy.url);
     await gateway.add('before');
     const { pass } = proxy;
     proxy.pass = (chunk, client) => {
@@ -445,7 +313,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
   it('has its result if an earlier caller has left before Redis replied', async () => {
     await using service = await start();
     await using proxy = await startRedisProxy(service.redis.url);
-    const gateway = await service.open(proxy.url);
+    const gateway = await service.openAt(proxy.url);
     const [other] = service.gateways;
     // It knows the clock of Redis then.
     const before = gateway.add('before');
@@ -511,7 +379,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await using service = await start((response) => added(response));
     await using proxy = await startRedisProxy(service.redis.url);
     await using next = await startRedis();
-    const gateway = await service.open(proxy.url);
+    const gateway = await service.openAt(proxy.url);
     const pet = await gateway.add('before');
     await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
     // As a managed Redis does, or a Sentinel: the old one keeps its connections.
@@ -566,14 +434,12 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
   it('is sent later if Redis was frozen, and its process has ended since', async () => {
     await using service = await start((response) => added(response));
     await using proxy = await startRedisProxy(service.redis.url);
-    const killed = await service.open(proxy.url);
+    const killed = await service.openAt(proxy.url);
     const [other] = service.gateways;
     await killed.add('before');
     await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
     await service.redis.send('FLUSHALL');
-    const scripts = async () =>
-      /evalsha:calls=(\d+)/.exec(String(await service.redis.send('INFO', 'commandstats')))?.[1];
-    const before = await scripts();
+    const before = await service.scripts();
     service.redis.freeze();
     // After a ping that has no reply, the connection ends before the write is late, and it is not taken back.
     const { pings } = proxy;
@@ -584,7 +450,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sentAt + 1000), until);
     service.redis.thaw();
     // It now runs what it has received.
-    await vi.waitFor(async () => expect(await scripts()).not.toBe(before), until);
+    await vi.waitFor(async () => expect(await service.scripts()).not.toBe(before), until);
     expect(await service.stored()).toBe('');
     expect(await other.add('k')).toMatchObject({ id: '1' });
     expect(service.calls()).toBe(2);
@@ -594,7 +460,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await using service = await start();
     await using cluster = await startRedis({ 'cluster-enabled': 'yes' });
     const problem = 'IDEMPOTENCY_STORE: expected one Redis server, found a Redis cluster.';
-    await expect(service.open(cluster.url)).rejects.toThrow(problem);
+    await expect(service.openAt(cluster.url)).rejects.toThrow(problem);
   });
 
   it('is stored under a hash for 24 hours', async () => {
@@ -620,7 +486,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await service.redis.send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
     const url = new URL('/1', service.redis.url);
     Object.assign(url, { username: 'petstore', password: 'correct-horse' });
-    const gateway = await service.open(url.href);
+    const gateway = await service.openAt(url.href);
     const pet = await gateway.add('k');
     expect(await gateway.add('k')).toEqual(pet);
     await fail(gateway.add('l', callWith('demo-key', AbortSignal.abort())));

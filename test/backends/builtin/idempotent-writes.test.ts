@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
-import { writeKeyOf } from '../../../src/contract/idempotency.ts';
 import { ApiKeys } from '../../../src/keys/api-keys.ts';
 import { createPostgresDatabase, describeOnEveryDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, startGateway } from '../../support/gateway.ts';
@@ -10,18 +9,17 @@ import { postGraphQL } from '../../support/graphql.ts';
 import { quiet } from '../../support/log.ts';
 import { valuesOf } from '../../support/metrics.ts';
 import { nodeStart } from '../../support/process.ts';
+import { addPet } from '../../support/writes.ts';
 
-const rex = { name: 'Rex', categoryId: '9223372036854775807' };
 const authorization = 'Bearer demo-key';
 const json = 'application/json';
 
 type Store = Awaited<ReturnType<typeof openBuiltin>>;
 
 /** Adds a pet with an idempotency key. Returns its id, and whether it was added before. */
-async function add(store: Store, idempotencyKey: string, pet = rex) {
+async function add(store: Store, idempotencyKey: string) {
   const caller = callWith(undefined, undefined, store.keys);
-  const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-  const { id } = await store.createPet(caller, pet, write);
+  const { id } = await addPet(store, idempotencyKey, caller);
   return [id, caller.isReplayed] as const;
 }
 
@@ -115,14 +113,13 @@ describeOnEveryDatabase('a write with an idempotency key', (createDatabase) => {
     const keys = new ApiKeys();
     const options = { databaseUrl: url, demoKey: undefined, timeoutMs: 10_000 };
     await using store = await openPetStore({ kind: 'builtin', ...options }, quiet, keys);
-    const write = writeKeyOf({ idempotencyKey: 'a' }, 'addPet', 'createPet', rex);
     for (const [name, isReplayed] of [
       [key, false],
       [rotated.key, false],
       [key, true],
     ] as const) {
       const caller = callWith(name, undefined, keys);
-      await store.createPet(caller, rex, write);
+      await addPet(store, 'a', caller);
       expect(caller.isReplayed).toBe(isReplayed);
     }
     const stored = await onDatabase(url, (database) =>
@@ -192,20 +189,23 @@ describeOnEveryDatabase('a write with an idempotency key', (createDatabase) => {
     const repeated = await post('a', message, '/quickstart/messages');
     expect(repeated).toEqual({ ...sent, replayed: 'true' });
 
-    const addPet = (name: string) =>
+    const mutation = (name: string) =>
       `addPet(input: { name: "${name}", categoryId: 1 }) { id name }`;
-    const two = `mutation { one: ${addPet('One')} two: ${addPet('Two')} }`;
+    const two = `mutation { one: ${mutation('One')} two: ${mutation('Two')} }`;
     const send = (document: string, key: string) =>
       postGraphQL(gateway, document, {}, { authorization, 'idempotency-key': key });
     const both = await send(two, 'g');
     expect(both.data).toMatchObject({ one: { name: 'One' }, two: { name: 'Two' } });
     expect(both.headers.get('idempotent-replayed')).toBeNull();
     const again = await send(
-      `mutation Again { one: ${addPet('One')}, two: ${addPet('Two')} }`,
+      `mutation Again { one: ${mutation('One')}, two: ${mutation('Two')} }`,
       'g',
     );
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([both.text, 'true']);
-    const changed = await send(`mutation { one: ${addPet('Three')} two: ${addPet('Two')} }`, 'g');
+    const changed = await send(
+      `mutation { one: ${mutation('Three')} two: ${mutation('Two')} }`,
+      'g',
+    );
     expect([changed.data, changed.headers.get('idempotent-replayed')]).toEqual([
       { one: null, two: both.data?.['two'] },
       'true',

@@ -1,33 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { openPetStore } from '../../../src/backends/open.ts';
-import { loadConfig } from '../../../src/config/config.ts';
-import { writeKeyOf } from '../../../src/contract/idempotency.ts';
 import type { Scope } from '../../../src/request/scope.ts';
-import { callWith, openKeys } from '../../support/gateway.ts';
+import { callWith } from '../../support/gateway.ts';
 import { type Handling, startIdempotentService } from '../../support/idempotent-service.ts';
-import { quiet } from '../../support/log.ts';
 import { sendJson } from '../../support/upstream.ts';
+import { fail, openWriter, rex } from '../../support/writes.ts';
 
 /** Opens a service that honours the header, and pet stores that call it. */
 async function start(handle: Parameters<typeof startIdempotentService>[0], isOn = true) {
   const stack = new AsyncDisposableStack();
   const service = stack.use(await startIdempotentService(handle));
+  const UPSTREAM_IDEMPOTENCY = isOn ? 'on' : 'off';
   async function open(timeoutMs = 2000) {
-    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, UPSTREAM_TIMEOUT_MS: `${timeoutMs}` };
-    const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: isOn ? 'on' : 'off' });
-    const keys = openKeys();
-    const petStore = stack.use(await openPetStore(backend, quiet, keys));
-    return (
-      name: string,
-      idempotencyKey?: string,
-      caller = callWith(undefined, undefined, keys),
-    ) => {
-      const pet = { name, categoryId: '1' };
-      const write = writeKeyOf({ idempotencyKey }, 'addPet', 'createPet', pet);
-      return petStore.createPet(caller, pet, write);
-    };
+    const env = { UPSTREAM_IDEMPOTENCY, UPSTREAM_TIMEOUT_MS: `${timeoutMs}` };
+    const { keys, add } = stack.use(await openWriter(service.url, env));
+    return (name: string, key?: string, caller = callWith(undefined, undefined, keys)) =>
+      add(key, caller, { ...rex, name });
   }
   return {
     ...service,
@@ -38,11 +27,6 @@ async function start(handle: Parameters<typeof startIdempotentService>[0], isOn 
   };
 }
 
-const fail = (work: Promise<unknown>) =>
-  work.then(
-    () => expect.unreachable(),
-    (error: Error) => error,
-  );
 const status = (code: number) => (response: ServerResponse) => sendJson(response, code, '{}');
 const lose = (response: ServerResponse) => response.destroy();
 const once = (first: Handling) => (_: unknown, attempt: number) => (attempt === 1 ? first : {});
@@ -208,11 +192,10 @@ describe('a write to a service that honours Idempotency-Key', () => {
     ['messages', { drop: true }, ['pets', 'messages', 'messages']],
   ])('is repeated only by the service of UPSTREAM_IDEMPOTENCY=%s', async (honouring, lost, calls) => {
     await using service = await startIdempotentService(() => lost);
-    const env = { PETSTORE_BASE_URL: `${service.url}/v1`, MESSAGES_BASE_URL: `${service.url}/v1` };
-    const { backend } = loadConfig({ ...env, UPSTREAM_IDEMPOTENCY: honouring });
-    await using petStore = await openPetStore(backend, quiet, openKeys());
-    await fail(petStore.createPet(callWith(), { name: 'Rex', categoryId: '1' }));
-    await fail(petStore.sendMessage(callWith(), 'Hello.'));
+    const env = { MESSAGES_BASE_URL: `${service.url}/v1`, UPSTREAM_IDEMPOTENCY: honouring };
+    await using gateway = await openWriter(service.url, env);
+    await fail(gateway.add(undefined));
+    await fail(gateway.petStore.sendMessage(callWith(), 'Hello.'));
     expect(service.seen.map(({ url }) => url)).toEqual(calls.map((name) => `/v1/${name}`));
     const carried = service.seen.map(({ headers }) => headers['idempotency-key'] !== undefined);
     expect(carried).toEqual(calls.map((name) => name === honouring));
