@@ -1,12 +1,11 @@
-import { connect, createServer } from 'node:net';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { startAddress } from '../support/address.ts';
 import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { startServer } from '../support/server.ts';
+import { connectTo, nameOf, query, startPostgres } from '../support/postgres.ts';
+import { rex } from '../support/writes.ts';
 
 if (!hasPgBouncer) process.stdout.write('PgBouncer tests are SKIPPED: install pgbouncer.\n');
 
@@ -21,16 +20,6 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     await bouncer[Symbol.asyncDispose]();
     await postgres[Symbol.asyncDispose]();
   });
-
-  const rex = { name: 'Rex', categoryId: '1' };
-
-  /** Runs one query on PostgreSQL itself, or on PgBouncer. */
-  async function query(databaseUrl: string, text: string) {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    const { rows } = await client.query(text).finally(() => client.end());
-    return rows;
-  }
 
   it('migrates once if many start at the same time, and keeps no lock', async () => {
     const url = await postgres.createDatabase();
@@ -68,14 +57,10 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   it('reports that nothing was stored if another session locks an id for too long', async () => {
     const url = await postgres.createDatabase();
     // As docs/built-in-backend.md has it for the role.
-    await query(
-      url,
-      `alter database "${new URL(url).pathname.slice(1)}" set lock_timeout = '100ms'`,
-    );
+    await query(url, `alter database ${nameOf(url)} set lock_timeout = '100ms'`);
     await using store = await openBuiltin(bouncer.behind(url));
     const { id } = await store.createPet(callWith(), rex);
-    const other = new pg.Client(url);
-    await other.connect();
+    await using other = await connectTo(url);
     await other.query('begin');
     await other.query(
       `insert into pets (id, name, category_id) select ${id} + n, 'locked', 1 from generate_series(1, 5000) n on conflict do nothing`,
@@ -84,7 +69,6 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
       /is busy\. Nothing was stored\. Try again later\.$/,
     );
     await other.query('rollback');
-    await other.end();
     expect((await store.createPet(callWith(), rex)).name).toBe('Rex');
   });
 
@@ -93,10 +77,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     const own = { query_wait_timeout: '1', default_pool_size: '1' };
     await using proxy = await startPgBouncer(url, 'transaction', own);
     await using store = await openBuiltin(proxy.behind(url));
-    const other = new pg.Client(proxy.behind(url));
-    await other.connect();
-    await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => other.end());
+    await using other = await connectTo(proxy.behind(url));
     await other.query('begin');
     const add = () => store.createPet(callWith(), rex);
     await expect(add()).rejects.toMatchObject({
@@ -111,23 +92,14 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
     const url = await postgres.createDatabase();
     await using proxy = await startPgBouncer(url, 'transaction', { client_idle_timeout: '1' });
     const ended = Promise.withResolvers<void>();
-    await using slow = await startServer(
-      createServer((client) => {
-        const upstream = connect(Number(new URL(proxy.behind(url)).port), '127.0.0.1');
-        client
-          .on('error', () => {})
-          .pipe(upstream)
-          .on('error', () => {});
-        upstream.on('data', (bytes) => {
-          if (!bytes.includes('client_idle_timeout')) return client.write(bytes);
-          // The end arrives once the gateway has sent its next statement.
-          client.once('data', () => client.end(bytes));
-          return ended.resolve();
-        });
-      }),
-    );
-    const databaseUrl = Object.assign(new URL(url), { port: slow.port }).href;
-    await using store = await openBuiltin(databaseUrl, { poolSize: 1 });
+    await using address = await startAddress(proxy.behind(url));
+    address.pass = (bytes, client) => {
+      if (!bytes.includes('client_idle_timeout')) return client.write(bytes);
+      // The end arrives once the gateway has sent its next statement.
+      client.once('data', () => client.end(bytes));
+      return ended.resolve();
+    };
+    await using store = await openBuiltin(address.url, { poolSize: 1 });
     await ended.promise;
     await store.createPet(callWith(), rex);
     const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
@@ -172,10 +144,8 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
   ] as const)('manages keys, imports and exports in %s mode, beside writers', async (poolMode) => {
     const own = await postgres.createDatabase();
     // As docs/built-in-backend.md has it for the role, but shorter than the input pauses.
-    await query(
-      own,
-      `alter database "${new URL(own).pathname.slice(1)}" set idle_in_transaction_session_timeout = '1s'`,
-    );
+    const idle = "idle_in_transaction_session_timeout = '1s'";
+    await query(own, `alter database ${nameOf(own)} set ${idle}`);
     await using proxy = await startPgBouncer(own, poolMode);
     const url = proxy.behind(own);
     await using administration = await openAdministration(url, quiet.log);

@@ -1,31 +1,19 @@
-import { connect, createServer } from 'node:net';
-import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { startAddress } from '../support/address.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
 import { withKey } from '../support/graphql.ts';
-import { startServer } from '../support/server.ts';
-
-/** Runs statements in a session of their own. @returns the rows of the last one. */
-async function query(url: string, statements: string): Promise<unknown[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const results = await client.query(statements).finally(() => client.end());
-  return [results].flat().at(-1)?.rows ?? [];
-}
+import { nameOf, query } from '../support/postgres.ts';
 
 describe('PostgreSQL that refuses a statement', () => {
+  const refuseRex = "alter table pets add constraint mine check (name <> 'Rex')";
+  const exhaust = "alter table pets alter id set maxvalue 400; select setval('pets_id_seq', 400)";
+
   it.each([
     ['a missing privilege', 'revoke insert on pets from owner'],
     ['a dropped table', 'drop table pets'],
-    [
-      'an exhausted sequence',
-      "alter table pets alter id set maxvalue 400; select setval('pets_id_seq', 400)",
-    ],
-    [
-      'a constraint of another program',
-      "alter table pets add constraint mine check (name <> 'Rex')",
-    ],
+    ['an exhausted sequence', exhaust],
+    ['a constraint of another program', refuseRex],
   ])('reports that nothing was stored because of %s', async (_, spoil) => {
     const url = await createPostgresDatabase('owner');
     await using store = await openBuiltin(url);
@@ -60,22 +48,13 @@ describe('PostgreSQL that refuses a statement', () => {
   });
 
   it('reports an unknown outcome after a PANIC, at which the commit may be in the log already', async () => {
-    const url = new URL(await createPostgresDatabase());
-    const { port, hostname } = url;
-    await (await openBuiltin(url.href))[Symbol.asyncDispose]();
-    await query(url.href, "alter table pets add constraint mine check (name <> 'Rex')");
-    await using server = await startServer(
-      createServer((client) => {
-        const upstream = connect(Number(port), hostname);
-        client.pipe(upstream).on('error', () => {});
-        upstream.on('close', () => client.destroy()).on('error', () => {});
-        upstream.on('data', (bytes) =>
-          client.write(bytes.toString('latin1').replaceAll('ERROR\0', 'PANIC\0'), 'latin1'),
-        );
-      }),
-    );
-    url.port = String(server.port);
-    await using store = await openBuiltin(url.href);
+    const url = await createPostgresDatabase();
+    await (await openBuiltin(url))[Symbol.asyncDispose]();
+    await query(url, refuseRex);
+    await using address = await startAddress(url);
+    address.pass = (chunk, client) =>
+      client.write(chunk.toString('latin1').replaceAll('ERROR\0', 'PANIC\0'), 'latin1');
+    await using store = await openBuiltin(address.url);
     const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
     await expect(add).rejects.not.toMatchObject({ writeOutcome: 'NOT_DONE' });
   });
@@ -83,11 +62,8 @@ describe('PostgreSQL that refuses a statement', () => {
   it.each(['LATIN1', 'SQL_ASCII'])('refuses a database in %s', async (encoding) => {
     const url = await createPostgresDatabase();
     const other = `${url}_${encoding.toLowerCase()}`;
-    const name = new URL(other).pathname.slice(1);
-    await query(
-      url,
-      `create database ${name} encoding '${encoding}' locale 'C' template template0`,
-    );
+    const options = `encoding '${encoding}' locale 'C' template template0`;
+    await query(url, `create database ${nameOf(other)} ${options}`);
     await expect(openBuiltin(other)).rejects.toThrow(
       `expected the encoding UTF8, found ${encoding}`,
     );
@@ -97,11 +73,10 @@ describe('PostgreSQL that refuses a statement', () => {
   it('shows the grant that a role without CREATE on its schema needs', async () => {
     const owned = await createPostgresDatabase();
     await createPostgresDatabase('new-shop');
-    const name = new URL(owned).pathname.slice(1);
     await query(
       owned,
       `create schema "my pets"; grant usage on schema "my pets" to "new-shop";
-       alter database ${name} set search_path = "my pets"`,
+       alter database ${nameOf(owned)} set search_path = "my pets"`,
     );
     const url = owned.replace('//postgres', '//new-shop');
     const grant = 'grant create on schema "my pets" to "new-shop"';

@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto';
-import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
-import pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import type { WriteKey } from '../../src/contract/pet-store.ts';
+import { startAddress } from '../support/address.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';
 import { withKey } from '../support/graphql.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { connectTo, nameOf, query, startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
-import { startServer } from '../support/server.ts';
+import { addPet, rex } from '../support/writes.ts';
+
+type Address = Awaited<ReturnType<typeof startAddress>>;
 
 const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 /** Lets inserts of pets take a while, until they are cancelled. */
 async function slowWrites(url: string) {
-  const other = new pg.Client(url);
-  await other.connect();
+  const other = await connectTo(url);
   await other.query(`
     create function wait() returns trigger language plpgsql as
       $$ begin perform pg_sleep(60); return new; end $$;
@@ -35,7 +35,7 @@ async function slowWrites(url: string) {
         expect((await other.query(`select pid ${sleeping}`)).rowCount).toBe(count);
       }, 10_000),
     cancel: () => other.query(`select pg_cancel_backend(pid) ${sleeping}`),
-    [Symbol.asyncDispose]: () => other.end(),
+    [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
   };
 }
 
@@ -90,8 +90,7 @@ const postgres = disposeAfterAll(await startPostgres());
 
 /** Lets commits wait for a standby that is missing, until it is disposed. */
 async function waitingCommits(url: string) {
-  const other = new pg.Client(url);
-  await other.connect();
+  const other = await connectTo(url);
   const set = async (change: string) => {
     await other.query(`alter system ${change}`);
     await other.query('select pg_reload_conf()');
@@ -123,7 +122,7 @@ describe('PostgreSQL', () => {
     await using store = await openBuiltin(url);
     await using _commits = await waitingCommits(url);
     const endedAt = async (write?: WriteKey) => {
-      const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+      const add = store.createPet(callWith(), rex, write);
       await expect(add).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
       return performance.now();
     };
@@ -159,15 +158,13 @@ describe('PostgreSQL', () => {
   it('reports that nothing was stored if the server became read-only', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(url);
-    const other = new pg.Client(url);
-    await other.connect();
-    await other.query(
-      `alter database "${new URL(url).pathname.slice(1)}" set default_transaction_read_only = on;
+    await query(
+      url,
+      `alter database ${nameOf(url)} set default_transaction_read_only = on;
        select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'petstore-gateway'`,
     );
-    await other.end();
-    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const add = () => store.createPet(callWith(), rex);
     await vi.waitFor(() =>
       expect(add()).rejects.toMatchObject({
         writeOutcome: 'NOT_DONE',
@@ -180,16 +177,13 @@ describe('PostgreSQL', () => {
   it('leaves a server that a failover has made read-only after one refused write', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(url);
-    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const add = () => store.createPet(callWith(), rex);
     const addMany = () => Promise.all(Array.from({ length: 8 }, add));
     await addMany();
-    const other = new pg.Client(url);
-    await other.connect();
+    await using other = await connectTo(url);
     await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => other.end());
     // New sessions write, as those of another server would.
-    const name = new URL(url).pathname.slice(1);
-    await other.query(`alter database "${name}" set default_transaction_read_only = off`);
+    await other.query(`alter database ${nameOf(url)} set default_transaction_read_only = off`);
     const setOnServer = async (change: string) => {
       await other.query(`alter system ${change}`);
       await other.query('select pg_reload_conf()');
@@ -201,15 +195,17 @@ describe('PostgreSQL', () => {
   });
 
   it('reports an unknown outcome and does not retry if the response to a write is lost', async () => {
-    await using proxy = await startCuttingProxy(await postgres.createDatabase());
-    await using store = await openBuiltin(proxy.databaseUrl);
-    proxy.cutAfterNextInsert();
-    await expect(
-      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }),
-    ).rejects.toMatchObject({
-      name: 'BackendUnavailableError',
-      writeOutcome: 'UNKNOWN',
-    });
+    await using address = await startAddress(await postgres.createDatabase());
+    await using store = await openBuiltin(address.url);
+    const { send, pass } = address;
+    address.send = (bytes, service, client) => {
+      // The first bytes after the insert are its result, so it has been committed.
+      if (bytes.includes('insert into "pets"')) address.pass = () => client.destroy();
+      else address.pass = pass;
+      return send(bytes, service, client);
+    };
+    const lost = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
+    await expect(addPet(store, undefined)).rejects.toMatchObject(lost);
     // The pet was stored once, and the store uses a new connection.
     const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
     expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
@@ -218,8 +214,7 @@ describe('PostgreSQL', () => {
   it('ends a call at its deadline, or when its client leaves, while the key is checked', async () => {
     const url = await postgres.createDatabase();
     await using store = await openBuiltin(url);
-    const other = new pg.Client(url);
-    await other.connect();
+    await using other = await connectTo(url);
     await other.query('begin; lock table api_keys in access exclusive mode');
     const [late, left] = [callWith('one'), callWith('two')];
     late.setDeadline(200);
@@ -227,15 +222,12 @@ describe('PostgreSQL', () => {
     const cancelled = { name: 'CancelledError' };
     const calls = Promise.all([
       expect(store.listPets(late, {})).rejects.toMatchObject(timeout),
-      expect(store.createPet(late, { name: 'Rex', categoryId: '1' })).rejects.toMatchObject(
-        timeout,
-      ),
+      expect(store.createPet(late, rex)).rejects.toMatchObject(timeout),
       expect(store.listPets(left, {})).rejects.toMatchObject(cancelled),
     ]);
     left.cancel();
     await calls;
     await expect(store.listPets(left, {})).rejects.toMatchObject(cancelled);
-    await other.end();
   });
 
   it('keeps the place of a request while a query goes on after its deadline or for a client that left', async () => {
@@ -276,9 +268,7 @@ describe('PostgreSQL', () => {
     const leaving = [callWith(), callWith(key)];
     const whenCancelled = leaving.map((caller) => vi.spyOn(caller, 'whenCancelled'));
     const left = leaving.map((caller) =>
-      expect(store.createPet(caller, { name: 'Rex', categoryId: '1' })).rejects.toMatchObject({
-        name: 'CancelledError',
-      }),
+      expect(store.createPet(caller, rex)).rejects.toMatchObject({ name: 'CancelledError' }),
     );
     // For its key, a turn, the connection and its place in the queue; and for the check of its key and
     // the place that it needs.
@@ -310,8 +300,7 @@ describe('PostgreSQL', () => {
     const other = await openDatabase(databaseUrl, quiet.log);
     const id = hash('sha256', `${apiKey} a`, 'base64url');
     const row = { id, fingerprint: '', record: '{}', created_at: new Date().toISOString() };
-    const add = () =>
-      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, { id: 'a', fingerprint: '' });
+    const add = () => store.createPet(callWith(), rex, { id: 'a', fingerprint: '' });
     const stopped = other.transaction().execute(async (transaction) => {
       await transaction.insertInto('writes').values(row).execute();
       await vi.waitFor(async () => expect((await add()).name).toBe('Rex'));
@@ -323,24 +312,21 @@ describe('PostgreSQL', () => {
   it('does not wait for another session to remove expired writes', async () => {
     const databaseUrl = await postgres.createDatabase();
     await using store = await openBuiltin(databaseUrl);
-    const other = new pg.Client(databaseUrl);
-    await other.connect();
+    await using other = await connectTo(databaseUrl);
     await other.query(
       "insert into writes select n, '', '{}', '2020-01-01' from generate_series(1, 3) n",
     );
     await other.query("begin; select * from writes where id = '2' for update");
     const write = { id: 'a', fingerprint: '' };
-    await store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+    await store.createPet(callWith(), rex, write);
     const kept = await other.query("select id from writes where record = '{}'");
     expect(kept.rows).toEqual([{ id: '2' }]);
-    await other.end();
   });
 
   it('assigns other ids while an import locks the next ones', async () => {
     const databaseUrl = await postgres.createDatabase();
     await using store = await openBuiltin(databaseUrl);
-    const add = (write?: WriteKey) =>
-      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+    const add = (write?: WriteKey) => store.createPet(callWith(), rex, write);
     const [first] = await Promise.all([add(), add(), add()]);
     const database = await openDatabase(databaseUrl, quiet.log);
     await database.transaction().execute(async (transaction) => {
@@ -363,43 +349,30 @@ describe('PostgreSQL', () => {
   });
 
   it.each([
-    ['it cannot be reached', (proxy: CuttingProxy) => proxy[Symbol.asyncDispose]()],
-    ['a load balancer without a primary hangs up', (proxy: CuttingProxy) => proxy.hangUp()],
-  ])('reports that nothing was stored if %s', async (_, fail) => {
-    await using proxy = await startCuttingProxy(await postgres.createDatabase());
-    await using store = await openBuiltin(proxy.databaseUrl);
-    await fail(proxy);
-    await vi.waitFor(() =>
-      expect(store.createPet(callWith(), { name: 'Rex', categoryId: '1' })).rejects.toThrow(
-        /cannot be reached\. Nothing was stored\. Try again later\.$/,
-      ),
-    );
+    ['it cannot be reached', (address: Address) => address[Symbol.asyncDispose]()],
+    ['a load balancer without a primary hangs up', (address: Address) => address.hangUp()],
+  ])('reports that nothing was stored if %s', async (_, end) => {
+    await using address = await startAddress(await postgres.createDatabase());
+    await using store = await openBuiltin(address.url);
+    await end(address);
+    const notStored = /cannot be reached\. Nothing was stored\. Try again later\.$/;
+    await vi.waitFor(() => expect(addPet(store, undefined)).rejects.toThrow(notStored));
   });
 
   it.each([2, undefined])('has at most DATABASE_POOL_SIZE connections: %s', async (poolSize) => {
     const databaseUrl = await postgres.createDatabase();
-    const options = {
-      kind: 'builtin',
-      databaseUrl,
-      demoKey: 'demo-key',
-      timeoutMs: 10_000,
-      poolSize,
-    } as const;
-    await using store = await openPetStore(options, quiet, openKeys());
+    await using store = await openBuiltin(databaseUrl, poolSize ? { poolSize } : {});
     await using slow = await slowWrites(databaseUrl);
-    const rex = { name: 'Rex', categoryId: '1' };
     // One key leaves a quarter of them to others.
     const callers = Array.from({ length: 20 }, (_, index) =>
       callWith(index % 2 ? 'demo-key' : 'demo-empty'),
     );
     const written = Promise.allSettled(callers.map((caller) => store.createPet(caller, rex)));
     await slow.running(poolSize ?? 10);
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    const { rows } = await client.query(
+    const rows = await query(
+      databaseUrl,
       "select count(*)::int as used from pg_stat_activity where datname = current_database() and application_name = 'petstore-gateway'",
     );
-    await client.end();
     expect(rows).toEqual([{ used: poolSize ?? 10 }]);
     // Those that wait are not sent.
     for (const caller of callers) caller.cancel();
@@ -461,54 +434,3 @@ describe('PostgreSQL', () => {
     for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
   });
 });
-
-type CuttingProxy = Awaited<ReturnType<typeof startCuttingProxy>>;
-
-/** Forwards bytes to PostgreSQL, and can drop a connection between a commit and its response. */
-async function startCuttingProxy(databaseUrl: string) {
-  const target = new URL(databaseUrl);
-  const sockets = new Set<Socket>();
-  let cut = false;
-  let hangsUp = false;
-  const server = await startServer(
-    createServer((client) => {
-      if (hangsUp) return void client.destroy();
-      const upstream = connectTcp(Number(target.port), target.hostname);
-      let isInsert = false;
-      for (const socket of [client, upstream]) {
-        sockets.add(socket);
-        socket
-          .on('error', () => {})
-          .once('close', () => {
-            client.destroy();
-            upstream.destroy();
-          });
-      }
-      client.on('data', (bytes) => {
-        isInsert = cut && bytes.includes('insert into "pets"');
-        upstream.write(bytes);
-      });
-      upstream.on('data', (bytes) => {
-        // The first bytes after the insert are its result, so it has been committed.
-        if (isInsert) {
-          cut = false;
-          client.destroy();
-        } else client.write(bytes);
-      });
-    }),
-  );
-  const url = new URL(databaseUrl);
-  url.port = String(server.port);
-  return {
-    ...server,
-    databaseUrl: url.href,
-    cutAfterNextInsert() {
-      cut = true;
-    },
-    /** Closes all connections, and each new one immediately. */
-    hangUp() {
-      hangsUp = true;
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}

@@ -1,46 +1,41 @@
-import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { hashOf } from '../../src/backends/builtin/stored-api-keys.ts';
 import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { startAddress } from '../support/address.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { callWith, openKeys, startGateway } from '../support/gateway.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { startServer } from '../support/server.ts';
 
 /** How long each piece takes from PostgreSQL to the gateway, in milliseconds. */
 const delayMs = 5;
 
 /** Forwards bytes to PostgreSQL and, after a delay, back. */
 async function startSlowNetwork(databaseUrl: string) {
-  const target = new URL(databaseUrl);
   const sent: string[] = [];
+  const delayed = new WeakMap<Socket, Promise<unknown>>();
   let released = Promise.resolve();
   let isHeld = (_: string) => false;
-  const server = await startServer(
-    createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname);
-      let delayed: Promise<unknown> = Promise.resolve();
-      client.on('close', () => upstream.destroy()).on('error', () => {});
-      upstream.on('close', () => client.destroy()).on('error', () => {});
-      client.on('data', (bytes) => {
-        const text = bytes.toString('latin1');
-        if (/select|insert|update/.test(text)) sent.push(text);
-        if (isHeld(text)) delayed = delayed.then(() => released);
-        upstream.write(bytes);
-      });
-      upstream.on('data', (bytes) => {
-        delayed = Promise.all([delayed, wait(delayMs)]).then(() => client.write(bytes));
-      });
-    }),
-  );
-  const url = new URL(databaseUrl);
-  url.port = String(server.port);
+  const address = await startAddress(databaseUrl);
+  address.send = (bytes, server, client) => {
+    const text = bytes.toString('latin1');
+    if (/select|insert|update/.test(text)) sent.push(text);
+    if (isHeld(text)) delayed.set(client, Promise.all([delayed.get(client), released]));
+    server.write(bytes);
+  };
+  address.pass = (bytes, client) => {
+    const turn = Promise.all([delayed.get(client), wait(delayMs)]);
+    delayed.set(
+      client,
+      turn.then(() => client.write(bytes)),
+    );
+  };
   return {
-    ...server,
-    databaseUrl: url.href,
+    ...address,
+    databaseUrl: address.url,
     /** How many statements with this text PostgreSQL has received. */
     count: (text: string) => sent.filter((statement) => statement.includes(text)).length,
     /** Holds the responses to statements with one of these texts. Returns what releases them. */

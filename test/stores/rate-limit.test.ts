@@ -1,20 +1,19 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { startAddress } from '../support/address.ts';
 import { createAuthority } from '../support/authority.ts';
 import { createFolder } from '../support/folder.ts';
 import { apiKey, startGateway, type TestOptions } from '../support/gateway.ts';
+import { withKey } from '../support/graphql.ts';
 import { nodeStart, startIn } from '../support/process.ts';
 import { startProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
-import { startServer } from '../support/server.ts';
 
 const folder = createFolder();
-
-const withKey = { authorization: `Bearer ${apiKey}` };
 
 /** Sends a request with an API key. @returns the status. */
 async function send(url: string): Promise<number> {
@@ -237,19 +236,13 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
   it('does not wait for a Redis that is slow', async () => {
     await using redis = await startRedis();
     let isSlow = false;
-    const slow = createServer((socket) => {
-      const upstream = connect(Number(new URL(redis.url).port), '127.0.0.1');
-      upstream.on('data', async (chunk) => {
-        // Each reply to a script, also behind one to a ping, arrives after the request has given up.
-        if (isSlow && /:-?\d+\r\n$/.test(String(chunk))) await nextError();
-        socket.write(chunk);
-      });
-      socket.on('close', () => upstream.destroy()).pipe(upstream);
-    });
-    await using proxy = await startServer(slow);
-    await using gateway = await open(`redis://127.0.0.1:${proxy.port}`, {
-      rateLimitPerKey: 100_000,
-    });
+    await using proxy = await startAddress(redis.url);
+    // Each reply to a script, also behind one to a ping, arrives after the request has given up.
+    proxy.pass = async (chunk, client) => {
+      if (isSlow && /:-?\d+\r\n$/.test(String(chunk))) await nextError();
+      client.write(chunk);
+    };
+    await using gateway = await open(proxy.url, { rateLimitPerKey: 100_000 });
     let late = 0;
     async function nextError(): Promise<void> {
       const { errors } = await storeMetrics(gateway);

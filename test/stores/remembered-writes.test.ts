@@ -51,12 +51,6 @@ async function start(...[respond, more]: Parameters<typeof startWrites>) {
   };
 }
 
-/** Starts an address in front of a Redis server. */
-async function startRedisProxy(redisUrl: string) {
-  const address = await startAddress(new URL(redisUrl).port);
-  return Object.assign(address, { url: `redis://127.0.0.1:${address.port}` });
-}
-
 if (!hasRedis) process.stdout.write('Tests with Redis are SKIPPED: install redis-server.\n');
 
 describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redis', () => {
@@ -295,7 +289,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('is a new attempt after Redis has stored that it begins, and the reply was lost', async () => {
     await using service = await start((response) => added(response));
-    await using proxy = await startRedisProxy(service.redis.url);
+    await using proxy = await startAddress(service.redis.url);
     const gateway = await service.openAt(proxy.url);
     await gateway.add('before');
     const { pass } = proxy;
@@ -312,7 +306,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('has its result if an earlier caller has left before Redis replied', async () => {
     await using service = await start();
-    await using proxy = await startRedisProxy(service.redis.url);
+    await using proxy = await startAddress(service.redis.url);
     const gateway = await service.openAt(proxy.url);
     const [other] = service.gateways;
     // It knows the clock of Redis then.
@@ -348,7 +342,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('keeps its newest result if an older one is stored again because the reply was lost', async () => {
     await using redis = await startRedis();
-    await using proxy = await startRedisProxy(redis.url);
+    await using proxy = await startAddress(redis.url);
     await using first = await openWriteRedis(proxy.url, 2000, openTelemetry());
     await using second = await openWriteRedis(redis.url, 2000, openTelemetry());
     const same = { fingerprint: 'same', carriedKey: false };
@@ -377,7 +371,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('goes to the server that has replaced one behind their address, also if that follows late', async () => {
     await using service = await start((response) => added(response));
-    await using proxy = await startRedisProxy(service.redis.url);
+    await using proxy = await startAddress(service.redis.url);
     await using next = await startRedis();
     const gateway = await service.openAt(proxy.url);
     const pet = await gateway.add('before');
@@ -433,7 +427,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
 
   it('is sent later if Redis was frozen, and its process has ended since', async () => {
     await using service = await start((response) => added(response));
-    await using proxy = await startRedisProxy(service.redis.url);
+    await using proxy = await startAddress(service.redis.url);
     const killed = await service.openAt(proxy.url);
     const [other] = service.gateways;
     await killed.add('before');

@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
 import { Agent, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { openAdministration } from '../../src/backends/open.ts';
@@ -11,7 +10,7 @@ import { startAddress } from '../support/address.ts';
 import { createFolder } from '../support/folder.ts';
 import { quiet } from '../support/log.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
-import { freePort, startPostgres } from '../support/postgres.ts';
+import { connectTo, freePort, startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -56,24 +55,20 @@ async function startPostgresql(): Promise<Backend> {
   const server = await startPostgres();
   const direct = new URL(await server.createDatabase());
   const standby = await server.startStandby();
-  const address = await startAddress(direct.port);
-  const at = (port: number | string) => Object.assign(new URL(direct), { port }).href;
-  const url = at(address.port);
+  const address = await startAddress(direct.href);
   return {
-    env: { DATABASE_URL: url },
-    apiKey: await createKey(url),
+    env: { DATABASE_URL: address.url },
+    apiKey: await createKey(address.url),
     /** The standby becomes the primary, and the address leads to it late. */
     async interrupt() {
       await standby.promote();
       address.lead(standby.port);
     },
     async count() {
-      const client = new pg.Client(at(standby.port));
-      await client.connect();
+      await using client = await connectTo(Object.assign(direct, { port: standby.port }).href);
       const { rows } = await client.query(
         'select name, count(*)::int as pets from pets group by 1',
       );
-      await client.end();
       return new Map(rows.map(({ name, pets }) => [name, pets]));
     },
     async [Symbol.asyncDispose]() {
@@ -114,19 +109,19 @@ async function startHonouring(): Promise<Backend> {
 
 async function startRemembered(): Promise<Backend> {
   const [redis, next] = [await startRedis(), await startRedis()];
-  const [port, nextPort] = [redis, next].map(({ url }) => new URL(url).port);
-  const address = await startAddress(port as string);
-  await next.send('REPLICAOF', '127.0.0.1', port as string);
+  const [port, nextPort] = [new URL(redis.url).port, new URL(next.url).port];
+  const address = await startAddress(redis.url);
+  await next.send('REPLICAOF', '127.0.0.1', port);
   const { env, ...service } = await startService(false);
   return {
     ...service,
-    env: { ...env, IDEMPOTENCY_STORE: `redis://127.0.0.1:${address.port}` },
+    env: { ...env, IDEMPOTENCY_STORE: address.url },
     /** The replica becomes the primary, and the address leads to it late. */
     async interrupt() {
-      await redis.send('FAILOVER', 'TO', '127.0.0.1', nextPort as string);
+      await redis.send('FAILOVER', 'TO', '127.0.0.1', nextPort);
       while (!/role:master/.test(String(await next.send('INFO', 'replication')))) await wait(10);
       await wait(500);
-      address.lead(nextPort as string);
+      address.lead(nextPort);
     },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();

@@ -88,10 +88,10 @@ export async function startPostgres(
         async promote() {
           await server?.stop('SIGQUIT');
           server = undefined;
-          await using connected = await connectTo(
+          await query(
             `postgres://postgres:postgres@127.0.0.1:${own}/postgres`,
+            'select pg_promote()',
           );
-          await connected.query('select pg_promote()');
         },
       };
     },
@@ -104,10 +104,16 @@ export async function startPostgres(
 }
 
 /** Connects to a database until the connection is disposed of. */
-async function connectTo(databaseUrl: string) {
+export async function connectTo(databaseUrl: string) {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** Runs statements in a session of their own. @returns the rows of the last one. */
+export async function query(databaseUrl: string, statements: string): Promise<unknown[]> {
+  await using client = await connectTo(databaseUrl);
+  return [await client.query(statements)].flat().at(-1)?.rows ?? [];
 }
 
 /**
@@ -116,16 +122,17 @@ async function connectTo(databaseUrl: string) {
  */
 export async function createDatabaseAt(url: string, owner = 'postgres'): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const client = new pg.Client(`${url}/postgres`);
-  await client.connect();
+  await using client = await connectTo(`${url}/postgres`);
   await client.query(
     `do $$ begin create role "${owner}" login password 'postgres';
      exception when duplicate_object then end $$`,
   );
   await client.query(`create database ${name} owner "${owner}"`);
-  await client.end();
   return `${url.replace('//postgres', `//${owner}`)}/${name}`;
 }
+
+/** The name of the database of a URL, quoted. */
+export const nameOf = (databaseUrl: string) => `"${new URL(databaseUrl).pathname.slice(1)}"`;
 
 /** The folder of PostgreSQL's programs: the npm package's, or a copy that `nobody` can execute. */
 async function reachableBinaries(folder: string): Promise<string> {
