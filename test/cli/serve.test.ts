@@ -19,39 +19,6 @@ async function addPet(url: string, name: string): Promise<string> {
   return String((await response.json()).id);
 }
 
-describe('a gateway killed with SIGKILL', () => {
-  it('keeps every acknowledged pet intact and stores none twice', async () => {
-    const env = { DATABASE_URL: `file:${folder}/killed.db`, DEMO: 'on' };
-    const acknowledged = new Map<string, string>();
-    for (let kill = 0; kill < 3; kill++) {
-      await using started = await nodeStart(env);
-      const before = acknowledged.size;
-      const writers = Array.from({ length: 8 }, async (_, writer) => {
-        for (let index = 0; ; index++) {
-          const name = `pet ${kill} ${writer} ${index}`;
-          acknowledged.set(await addPet(started.url, name), name);
-        }
-      });
-      const writing = Promise.allSettled(writers);
-      await vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(before + 40), {
-        timeout: 60_000,
-      });
-      started.kill('SIGKILL');
-      await writing;
-      await started.exited;
-    }
-    await using last = await nodeStart(env);
-    for (const [id, name] of acknowledged) {
-      const response = await fetch(`${last.url}/v1/pets/${id}`, { headers });
-      expect([response.status, await response.json()]).toEqual([
-        200,
-        { id: Number(id), name, categoryId: 1 },
-      ]);
-    }
-    expect(new Set(acknowledged.values()).size).toBe(acknowledged.size);
-  });
-});
-
 describe('a gateway that receives a signal', () => {
   const send = (url: string, query = '{ pets { id } }') => fetch(graphqlRequest(url, { query }));
 

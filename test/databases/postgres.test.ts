@@ -12,12 +12,9 @@ import { withKey } from '../support/graphql.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { connectTo, nameOf, query, startPostgres } from '../support/postgres.ts';
-import { nodeStart } from '../support/process.ts';
 import { addPet, rex } from '../support/writes.ts';
 
 type Address = Awaited<ReturnType<typeof startAddress>>;
-
-const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
 
 /** Lets inserts of pets take a while, until they are cancelled. */
 async function slowWrites(url: string) {
@@ -38,25 +35,6 @@ async function slowWrites(url: string) {
     [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
   };
 }
-
-describeOnEveryDatabase('processes that start at the same time', (createDatabase) => {
-  it('migrate once and all serve', async () => {
-    // Processes that start together may be as slow as overloaded ones.
-    const lag = { MAX_EVENT_LOOP_LAG_MS: '60000' };
-    const demo = { DEMO: 'on', DATABASE_URL: await createDatabase() };
-    const env = { ...lag, ...demo, LOG_LEVEL: 'debug' };
-    const started = await Promise.all(Array.from({ length: 4 }, () => nodeStart(env)));
-    try {
-      for (const { url } of started) {
-        expect((await fetch(`${url}/v1/pets`, { headers })).status).toBe(200);
-      }
-      const migrated = started.filter(({ output }) => output.stderr.includes('database migrated'));
-      expect(migrated).toHaveLength(1);
-    } finally {
-      await Promise.all(started.map((one) => one[Symbol.asyncDispose]()));
-    }
-  });
-});
 
 describeOnEveryDatabase('a list of many pets', (createDatabase) => {
   it('uses an index, with and without a filter', async () => {
@@ -385,52 +363,5 @@ describe('PostgreSQL', () => {
     await expect(openBuiltin(url)).rejects.toThrow(/127\.0\.0\.1:1\/none cannot be opened/);
     await expect(openBuiltin(url)).rejects.toThrow(/^(?!.*hunter2)/);
     await expect(openBuiltin(url.replace('r2', 'r\n2'))).rejects.toThrow(/^(?!.*hunter)/s);
-  });
-
-  it('neither loses nor duplicates acknowledged pets when a gateway is killed and the database restarts', async () => {
-    const env = { DATABASE_URL: await postgres.createDatabase(), DEMO: 'on' };
-    await using first = await nodeStart(env);
-    await using second = await nodeStart(env);
-    const acknowledged = new Map<string, string>();
-    const unknown = new Set<string>();
-    let stop = false;
-    const write = async (url: string, writer: string) => {
-      for (let index = 0; !stop; index++) {
-        const name = `${writer} ${index}`;
-        const body = JSON.stringify({ name, categoryId: 1 });
-        try {
-          const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body });
-          const pet = (await response.json()) as { id: number };
-          if (response.status === 201) acknowledged.set(name, String(pet.id));
-          else unknown.add(name);
-        } catch {
-          unknown.add(name);
-          if (url === first.url) return;
-        }
-      }
-    };
-    const writers = [first, first, second, second].map(({ url }, index) => write(url, `w${index}`));
-    const reaches = (count: number) =>
-      vi.waitFor(() => expect(acknowledged.size).toBeGreaterThan(count), { timeout: 60_000 });
-    await reaches(50);
-    first.kill('SIGKILL');
-    await reaches(acknowledged.size + 50);
-    await postgres.stop();
-    await postgres.start();
-    // The remaining gateway recovers by itself.
-    await reaches(acknowledged.size + 50);
-    stop = true;
-    await Promise.all(writers);
-
-    const database = await openDatabase(env.DATABASE_URL, quiet.log);
-    const rows = await database.selectFrom('pets').select(['id', 'name']).execute();
-    await database.destroy();
-    const stored = new Map<string, string[]>();
-    for (const row of rows) {
-      const name = String(row.name);
-      stored.set(name, [...(stored.get(name) ?? []), String(row.id)]);
-    }
-    for (const [name, id] of acknowledged) expect([name, stored.get(name)]).toEqual([name, [id]]);
-    for (const name of unknown) expect(stored.get(name)?.length ?? 0).toBeLessThanOrEqual(1);
   });
 });
