@@ -9,6 +9,7 @@ import { documentedVariables } from '../../src/config/variables.ts';
 import { createFolder } from '../support/folder.ts';
 
 const PETSTORE_BASE_URL = 'https://pets.example/v1';
+const file = 'file:data/pet-store.db';
 const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/base/' };
 const production = { NODE_ENV: 'production', DATABASE_URL: ':memory:' };
 const localPages = ['http://localhost:*', 'http://127.0.0.1:*'];
@@ -21,17 +22,9 @@ describe('loadConfig', () => {
     expect(loadConfig({})).toMatchObject({
       host: '127.0.0.1',
       adminHost: '127.0.0.1',
-      backend: {
-        kind: 'builtin',
-        databaseUrl: 'file:data/pet-store.db',
-        poolSize: 10,
-        demoKey: 'demo-key',
-      },
-      compression: false,
-      graphiql: true,
-      onlyLoopbackHosts: true,
-      introspection: true,
-      explain: true,
+      backend: { kind: 'builtin', databaseUrl: file, poolSize: 10, demoKey: 'demo-key' },
+      ...{ compression: false, graphiql: true, onlyLoopbackHosts: true },
+      ...{ introspection: true, explain: true },
       corsOrigins: localPages,
       persistedDocuments: { mode: 'off', files: undefined },
     });
@@ -61,28 +54,19 @@ describe('loadConfig', () => {
     const env = {
       PETSTORE_BASE_URI: 'https://u:hunter2@pets.example/v1',
       petstore_base_url: 'https://pets.example/v1',
-      PETSTORE_API_KEY: 'for-check-service',
-      PETSTORE_ENVIRONMENT: '',
-      OTHER: '1',
-      TLS_CRT: '/etc/tls.crt',
-      TLS_PROXY_SERVICE_HOST: '10.0.0.2',
-      PETSTORE_GATEWAY_SERVICE_HOST: '10.0.0.1',
-      PETSTORE_GATEWAY_SERVICE_PORT: '80',
-      PETSTORE_GATEWAY_SERVICE_PORT_HTTP: '80',
-      PETSTORE_GATEWAY_PORT: 'tcp://10.0.0.1:80',
+      ...{ PETSTORE_API_KEY: 'for-check-service', PETSTORE_ENVIRONMENT: '', OTHER: '1' },
+      ...{ TLS_CRT: '/etc/tls.crt', TLS_PROXY_SERVICE_HOST: '10.0.0.2' },
+      // Service links of Kubernetes.
+      ...{ PETSTORE_GATEWAY_SERVICE_HOST: '10.0.0.1', PETSTORE_GATEWAY_SERVICE_PORT: '80' },
+      ...{ PETSTORE_GATEWAY_SERVICE_PORT_HTTP: '80', PETSTORE_GATEWAY_PORT: 'tcp://10.0.0.1:80' },
       PETSTORE_GATEWAY_PORT_80_TCP: 'tcp://10.0.0.1:80',
       PETSTORE_GATEWAY_PORT_80_TCP_ADDR: '10.0.0.1',
     };
-    expect(unknownVariables(env)).toEqual([
-      'PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)',
-      'petstore_base_url',
-      'TLS_CRT',
-    ]);
-    expect(configRows(env, loadConfig(env)).slice(-3)).toEqual([
-      ['PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)', '', 'unknown, ignored'],
-      ['petstore_base_url', '', 'unknown, ignored'],
-      ['TLS_CRT', '', 'unknown, ignored'],
-    ]);
+    const misspelled = 'PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?)';
+    const unknown = [misspelled, 'petstore_base_url', 'TLS_CRT'];
+    expect(unknownVariables(env)).toEqual(unknown);
+    const rows = configRows(env, loadConfig(env)).slice(-3);
+    expect(rows).toEqual(unknown.map((name) => [name, '', 'unknown, ignored']));
   });
 
   it.each([
@@ -116,26 +100,34 @@ describe('loadConfig', () => {
     expect(unknownVariables(env)).toEqual([]);
   });
 
+  const demoKey = 'demo-key';
+  const redis = 'rediss://:secret@redis.example:6379/1';
+  const manifests = 'web.json, ios.json';
+  const origins = ['http://localhost:*', 'https://shop.example'];
+  const proxy = 'proxy.example:3128';
+  const sampler = 'parentbased_traceidratio';
+  const tempo = 'http://tempo/otlp';
+  const [UPSTREAM_CA_FILE, UPSTREAM_CERT_FILE, UPSTREAM_KEY_FILE] = ['a', 'b', 'c'];
+  const tls = { UPSTREAM_CA_FILE, UPSTREAM_CERT_FILE, UPSTREAM_KEY_FILE };
+  const inProduction = { NODE_ENV: 'production' };
+
   it.each<[Record<string, string>, object]>([
     [{ DEMO: 'off' }, { backend: { demoKey: undefined } }],
-    [{ NODE_ENV: 'production', HOST: '0.0.0.0', DEMO: 'on' }, { backend: { demoKey: 'demo-key' } }],
+    [{ ...inProduction, HOST: '0.0.0.0', DEMO: 'on' }, { backend: { demoKey } }],
+    [{ ...inProduction, DATABASE_URL: file }, { backend: { demoKey: undefined } }],
     [
-      { NODE_ENV: 'production', DATABASE_URL: 'file:pets.db' },
-      { backend: { kind: 'builtin', demoKey: undefined }, graphiql: false, introspection: false },
+      { ...inProduction, DATABASE_URL: file },
+      { graphiql: false, introspection: false },
     ],
-    [
-      { DATABASE_URL: 'file:pets.db' },
-      { backend: { demoKey: undefined }, onlyLoopbackHosts: false },
-    ],
+    [{ DATABASE_URL: 'file:a' }, { backend: { demoKey: undefined }, onlyLoopbackHosts: false }],
     [{ DATABASE_URL: 'postgres://u:p@x/db' }, { backend: { demoKey: undefined } }],
-    [{ DATABASE_URL: 'file:pets.db', DEMO: 'on' }, { backend: { demoKey: 'demo-key' } }],
-    [{ DATABASE_URL: 'file:data/pet-store.db' }, { backend: { demoKey: 'demo-key' } }],
-    [{ DATABASE_URL: ':memory:' }, { backend: { demoKey: 'demo-key' }, onlyLoopbackHosts: true }],
+    [{ DATABASE_URL: 'file:pets.db', DEMO: 'on' }, { backend: { demoKey } }],
+    [{ DATABASE_URL: file }, { backend: { demoKey } }],
+    [{ DATABASE_URL: ':memory:' }, { backend: { demoKey }, onlyLoopbackHosts: true }],
     [{ HOST: '0.0.0.0' }, { backend: { kind: 'builtin', demoKey: undefined } }],
-    [
-      { ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' },
-      { graphiql: true, introspection: true, explain: true },
-    ],
+    [{ ...production, GRAPHIQL: 'on' }, { graphiql: true }],
+    [{ ...production, INTROSPECTION: 'on' }, { introspection: true }],
+    [{ ...production, GRAPHIQL: 'on', INTROSPECTION: 'on' }, { explain: true }],
     [{ INTROSPECTION: 'keys' }, { introspection: 'keys' }],
     [{ COMPRESSION: 'on' }, { compression: true }],
     [production, { explain: false }],
@@ -144,27 +136,16 @@ describe('loadConfig', () => {
       { explain: false, port: 4000 },
     ],
     [{ GRAPHIQL: 'off' }, { explain: false }],
-    [{ NODE_ENV: 'production', PETSTORE_BASE_URL }, { backend: { kind: 'rest' } }],
+    [{ ...inProduction, PETSTORE_BASE_URL }, { backend: { kind: 'rest' } }],
     [
-      { PERSISTED_DOCUMENTS: 'allow', PERSISTED_DOCUMENTS_FILE: 'web.json, ios.json' },
+      { PERSISTED_DOCUMENTS: 'allow', PERSISTED_DOCUMENTS_FILE: manifests },
       { persistedDocuments: { mode: 'allow', files: ['web.json', 'ios.json'] } },
     ],
-    [
-      { CORS_ORIGINS: 'http://localhost:*, https://shop.example' },
-      { corsOrigins: ['http://localhost:*', 'https://shop.example'] },
-    ],
-    [
-      { PETSTORE_BASE_URL, UPSTREAM_CA_FILE: 'a', UPSTREAM_CERT_FILE: 'b', UPSTREAM_KEY_FILE: 'c' },
-      { backend: { caFile: 'a', certFile: 'b', keyFile: 'c' } },
-    ],
-    [
-      { RATE_LIMIT_STORE: 'rediss://:secret@redis.example:6379/1', RATE_LIMIT_PER_KEY: '20' },
-      { rateLimitPerKey: 20, rateLimitStore: 'rediss://:secret@redis.example:6379/1' },
-    ],
-    [
-      { PETSTORE_BASE_URL, IDEMPOTENCY_STORE: 'redis://:secret@redis.example:6379/1' },
-      { backend: { idempotencyStore: 'redis://:secret@redis.example:6379/1' } },
-    ],
+    [{ CORS_ORIGINS: origins.join(', ') }, { corsOrigins: origins }],
+    [{ PETSTORE_BASE_URL, ...tls }, { backend: { caFile: 'a', certFile: 'b', keyFile: 'c' } }],
+    [{ RATE_LIMIT_STORE: redis, RATE_LIMIT_PER_KEY: '20' }, { rateLimitStore: redis }],
+    [{ RATE_LIMIT_PER_KEY: '20' }, { rateLimitPerKey: 20 }],
+    [{ PETSTORE_BASE_URL, IDEMPOTENCY_STORE: redis }, { backend: { idempotencyStore: redis } }],
     [{ PETSTORE_BASE_URL }, { backend: { honouring: 'off' } }],
     [{ PETSTORE_BASE_URL, UPSTREAM_IDEMPOTENCY: 'on' }, { backend: { honouring: 'on' } }],
     // Pages of this machine may call a demo on a loopback address only.
@@ -175,37 +156,23 @@ describe('loadConfig', () => {
     [{ CORS_ORIGINS: 'https://shop.example' }, { corsOrigins: ['https://shop.example'] }],
     // Proxies in upper or lower case, as in curl.
     [
-      { PETSTORE_BASE_URL, HTTP_PROXY: 'proxy.example:3128', NO_PROXY: 'localhost, .example' },
-      {
-        backend: {
-          httpProxy: new URL('http://proxy.example:3128'),
-          httpsProxy: undefined,
-          noProxy: ['localhost', '.example'],
-        },
-      },
+      { PETSTORE_BASE_URL, HTTP_PROXY: proxy },
+      { backend: { httpProxy: new URL(`http://${proxy}`) } },
     ],
+    [{ PETSTORE_BASE_URL, HTTP_PROXY: proxy }, { backend: { httpsProxy: undefined } }],
+    [{ PETSTORE_BASE_URL, NO_PROXY: 'a, .example' }, { backend: { noProxy: ['a', '.example'] } }],
     [
       { PETSTORE_BASE_URL, HTTPS_PROXY: 'http://a.example', https_proxy: 'https://b.example' },
       { backend: { httpsProxy: new URL('https://b.example') } },
     ],
-    [
-      { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' },
-      { tracesSampler: 'parentbased_traceidratio', tracesSamplerArg: 0.25 },
-    ],
+    [{ OTEL_TRACES_SAMPLER: sampler }, { tracesSampler: sampler }],
+    [{ OTEL_TRACES_SAMPLER_ARG: '0.25' }, { tracesSamplerArg: 0.25 }],
     [{ OTEL_TRACES_SAMPLER_ARG: '.5' }, { tracesSamplerArg: 0.5 }],
     [collector, { tracesUrl: new URL('http://otel:4318/base/v1/traces') }],
-    [
-      { ...collector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tempo/' },
-      { tracesUrl: new URL('http://tempo/') },
-    ],
-    [
-      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tempo/otlp' },
-      { tracesUrl: new URL('http://tempo/otlp') },
-    ],
-    [
-      { ...collector, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' },
-      { tracesUrl: expect.any(URL) },
-    ],
+    [{ ...collector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tempo }, { tracesUrl: new URL(tempo) }],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: tempo }, { tracesUrl: new URL(tempo) }],
+    [{ ...collector, OTEL_SDK_DISABLED: 'false' }, { tracesUrl: expect.any(URL) }],
+    [{ ...collector, OTEL_TRACES_EXPORTER: 'otlp' }, { tracesUrl: expect.any(URL) }],
     [{ ...collector, OTEL_SDK_DISABLED: 'True' }, { tracesUrl: undefined }],
     [{ ...collector, OTEL_TRACES_EXPORTER: 'none' }, { tracesUrl: undefined }],
     [{ WORKERS: 'auto' }, { workers: availableParallelism() }],
@@ -214,10 +181,8 @@ describe('loadConfig', () => {
   });
 
   it.each<[Record<string, string>, string]>([
-    ...['only', 'audit'].map((mode): [Record<string, string>, string] => [
-      { PERSISTED_DOCUMENTS: mode },
-      'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, because',
-    ]),
+    [{ PERSISTED_DOCUMENTS: 'only' }, 'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths'],
+    [{ PERSISTED_DOCUMENTS: 'audit' }, 'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths'],
     [
       { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'web.json,' },
       'PERSISTED_DOCUMENTS_FILE: expected comma-separated paths of JSON files, received "web.json,"',
@@ -236,7 +201,7 @@ describe('loadConfig', () => {
     [{ PETSTORE_BASE_URL: 'https://x.example?a' }, 'PETSTORE_BASE_URL: exp'],
     [{ PETSTORE_ENVIRONMENT: 'staging' }, 'PETSTORE_STAGING_BASE_URL: expected the base URL'],
     [{ PETSTORE_STAGING_BASE_URL: 'https://a.b' }, 'PETSTORE_BASE_URL: expected the base URL'],
-    [{ NODE_ENV: 'production' }, neither],
+    [inProduction, neither],
     [
       { NODE_ENV: 'production', PETSTORE_BASE_URI: 'https://a.example' },
       '; PETSTORE_BASE_URI (did you mean PETSTORE_BASE_URL?) is not a known variable',
@@ -244,8 +209,8 @@ describe('loadConfig', () => {
     [{ UPSTREAM_CERT_FILE: 'a.pem' }, 'UPSTREAM_KEY_FILE: expected the path of a PEM file'],
     [{ UPSTREAM_KEY_FILE: 'a.pem' }, 'UPSTREAM_CERT_FILE: expected the path of a PEM file'],
     [
-      { RATE_LIMIT_STORE: 'redis://a.example' },
-      'RATE_LIMIT_PER_KEY: expected a whole number from 1 to 1000000, because',
+      { RATE_LIMIT_STORE: redis },
+      'RATE_LIMIT_PER_KEY: expected a whole number from 1 to 1000000, b',
     ],
     [{ HTTPS_PROXY: 'socks5://proxy.example' }, 'HTTPS_PROXY: expected an http or https'],
     [{ HTTPS_PROXY: 'a b' }, 'HTTPS_PROXY: expected an http or https'],
@@ -371,11 +336,8 @@ describe('loadConfig', () => {
 
   it('shows the value and source of every variable, without passwords', () => {
     const env = {
-      HOST: '',
       DATABASE_URL: 'postgres://ann:hunter2@db.example/pets',
-      NODE_ENV: 'production',
-      INTROSPECTION: 'on',
-      WORKERS: 'auto',
+      ...{ HOST: '', NODE_ENV: 'production', INTROSPECTION: 'on', WORKERS: 'auto' },
       RATE_LIMIT_PER_KEY: '20',
       RATE_LIMIT_STORE: 'redis://:secret@redis.example:6379/1',
       LOG_CREDENTIAL_SECRET: 'hunter2hunter2hunter2',
@@ -431,11 +393,9 @@ describe('a secret in a file', () => {
   };
   const url = 'postgres://ann:hunter2@db.example/pets';
 
+  const ends = ['', '\n', '\r\n', '\n\r\n\n'].map((end) => url + end);
   it.each([
-    url,
-    `${url}\n`,
-    `${url}\r\n`,
-    `${url}\n\r\n\n`,
+    ...ends,
     `\uFEFF${url}\n`,
   ])('is the value without its line breaks and byte order mark: %j', (text) => {
     const env = { NODE_ENV: 'production', DATABASE_URL_FILE: write('url', text) };
@@ -461,7 +421,7 @@ describe('a secret in a file', () => {
       'is missing',
       '/nowhere/url',
       {},
-      'DATABASE_URL_FILE: .*in /nowhere/url, found: no such file or directory$',
+      'DATABASE_URL_FILE: .*/nowhere/url, found: no such file .*$',
     ],
     ['has only a newline', write('newline', '\n'), {}, `found nothing in ${folder}/newline$`],
     [
