@@ -1,14 +1,15 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts';
 import { variables } from '../../../src/config/variables.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith, openKeys } from '../../support/gateway.ts';
+import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { hasTinyproxy, startProxy, startTinyproxy } from '../../support/proxy.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { startServer } from '../../support/server.ts';
 
 const authority = disposeAfterAll(createAuthority());
@@ -35,16 +36,10 @@ async function startService(
   );
   const host = `127.0.0.1:${server.port}`;
   const telemetry = openTelemetry();
-  const baseUrl = new URL(`${protocol}://${host}/v1`);
-  const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 5000 };
   // After one failure, a read is not sent again.
   const limits = { connectTimeoutMs, breakAfterFailures: 1 };
-  const files = { caFile: authority.caFile };
-  const petStore = openRestPetStore(
-    { ...rest, ...files, ...options, limits },
-    telemetry,
-    openKeys(),
-  );
+  const rest = { timeoutMs: 5000, caFile: authority.caFile, ...options, limits };
+  const petStore = openRest(`${protocol}://${host}`, rest, telemetry);
   return {
     host,
     requests,
@@ -74,9 +69,8 @@ describe('a proxy', () => {
     expect(await Promise.all(lists)).toEqual([[], [], []]);
     expect(service.requests).toHaveLength(3);
     expect(new Set(service.requests.map(String)).size).toBe(1);
-    expect(service.requests[0]).toEqual([
-      ...['/v1/pets', service.host, `Bearer ${key}`, undefined],
-    ]);
+    const direct = ['/v1/pets', service.host, `Bearer ${key}`, undefined];
+    expect(service.requests[0]).toEqual(direct);
     expect(proxy.heads.length).toBeGreaterThanOrEqual(2);
     for (const head of proxy.heads) {
       expect(head).toMatch(`CONNECT ${service.host} HTTP/1.1\r\nhost: ${service.host}\r\n`);
@@ -123,32 +117,24 @@ describe('a proxy', () => {
   });
 
   const refuse = 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n';
+  const reset = (socket: Socket) => socket.resetAndDestroy();
 
-  it.each([
+  it.each<[string, (socket: Socket) => unknown, object, number?]>([
     [
       'refuses the tunnel',
-      { respond: (socket) => socket.end(refuse) },
+      (socket) => socket.end(refuse),
       { causeName: 'Error', causeCode: '407' },
     ],
-    ['closes the connection', { respond: (socket) => socket.end() }, { causeName: 'SocketError' }],
-    [
-      'resets the connection',
-      { respond: (socket) => socket.resetAndDestroy() },
-      { causeCode: 'ECONNRESET' },
-    ],
-    ['does not respond', { respond: () => {} }, { causeName: 'HeadersTimeoutError' }, 100],
+    ['closes the connection', (socket) => socket.end(), { causeName: 'SocketError' }],
+    ['resets the connection', reset, { causeCode: 'ECONNRESET' }],
+    ['does not respond', () => {}, { causeName: 'HeadersTimeoutError' }, 100],
     [
       'responds with garbage',
-      { respond: (socket) => socket.end('garbage\r\n\r\n') },
+      (socket) => socket.end('a\r\n\r\n'),
       { causeName: 'HTTPParserError' },
     ],
-  ] satisfies [
-    string,
-    Parameters<typeof startProxy>[0],
-    object,
-    number?,
-  ][])('that %s causes a typed error, and the log contains the reason', async (_, options, logged, ms?: number) => {
-    await using proxy = await startProxy(options);
+  ])('that %s causes a typed error, and the log contains the reason', async (_, respond, logged, ms) => {
+    await using proxy = await startProxy({ respond });
     await using service = await startService('https', { httpsProxy: parse(proxy.url) }, ms);
     const name = /^Backend(?:Unavailable|Timeout)Error$/;
     await expect(service.checkReady()).rejects.toMatchObject({ name: expect.stringMatching(name) });
@@ -180,9 +166,8 @@ describe.skipIf(!hasTinyproxy)('tinyproxy with a credential', () => {
     await service.checkReady();
     for (const _ of [1, 2]) expect(await service.list()).toEqual([]);
     expect(service.requests).toHaveLength(2);
-    expect(service.requests[0]).toEqual([
-      ...['/v1/pets', service.host, `Bearer ${key}`, undefined],
-    ]);
+    const direct = ['/v1/pets', service.host, `Bearer ${key}`, undefined];
+    expect(service.requests[0]).toEqual(direct);
     const wrong = parse(`ann:wrong@${proxy.host}`);
     await using refused = await startService(protocol, { httpProxy: wrong, httpsProxy: wrong });
     await expect(refused.list()).rejects.toThrow();

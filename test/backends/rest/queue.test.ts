@@ -1,20 +1,17 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  openRestPetStore,
-  type RestPetStoreOptions,
-} from '../../../src/backends/rest/pet-store.ts';
+import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
-import { callWith, openKeys } from '../../support/gateway.ts';
-import { quiet } from '../../support/log.ts';
+import { callWith } from '../../support/gateway.ts';
 import { valuesOf } from '../../support/metrics.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { startServer } from '../../support/server.ts';
+import { rex } from '../../support/writes.ts';
 import { onUndici } from './undici-events.ts';
 
 const pets = encodeResponse('200 OK', '[]');
-const rex = { name: 'Rex', categoryId: '2' };
 const late = { name: 'BackendTimeoutError', writeOutcome: 'NOT_DONE' };
 
 describe('the limit on calls', () => {
@@ -28,11 +25,10 @@ describe('the limit on calls', () => {
       { maxConnections: 1 },
     );
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
-    await Promise.all(
-      names.map((requestId) =>
-        rest.petStore.listPets(Object.assign(callWith(requestId.charAt(0)), { requestId }), {}),
-      ),
+    const callers = names.map((requestId) =>
+      Object.assign(callWith(requestId.charAt(0)), { requestId }),
     );
+    await Promise.all(callers.map((caller) => rest.petStore.listPets(caller, {})));
     const of = (key: string) => served.filter((name) => name.startsWith(key));
     expect([...of('a'), ...of('b'), ...of('c')]).toEqual(names);
     for (const name of ['b1', 'c1']) {
@@ -91,9 +87,8 @@ describe('the limit on calls', () => {
     await rest.holds(4);
     expect(await Promise.all(Array.from('0123456789', () => rest.list('good')))).toHaveLength(10);
     await rest.holds(4);
-    expect(
-      await valuesOf(rest.metrics, 'petstore_limit_refused_total', 'limit', 'by'),
-    ).toMatchObject({ 'pets_waiting_calls unknown': 1 });
+    const refused = await valuesOf(rest.metrics, 'petstore_limit_refused_total', 'limit', 'by');
+    expect(refused).toMatchObject({ 'pets_waiting_calls unknown': 1 });
     rest.release();
     expect(await hung).toHaveLength(12);
   });
@@ -120,10 +115,8 @@ describe('the limit on calls', () => {
   });
 
   it('counts a call whose client left until its connection has opened or failed', async () => {
-    let connect: (socket: Socket) => void = () => {};
-    const connecting = new Promise<Socket>((resolve) => {
-      connect = resolve;
-    });
+    const { promise: connecting, resolve } = Promise.withResolvers<Socket>();
+    let connect: (socket: Socket) => void = resolve;
     await using server = await startServer(createServer((socket) => connect(socket)));
     const limits = { maxConnections: 1, maxWaiting: 0, connectTimeoutMs: 60_000 };
     await using petStore = openTls(server.url, { limits });
@@ -143,11 +136,8 @@ describe('the limit on calls', () => {
 });
 
 /** Opens the REST backend for this service over TLS; the servers here complete no handshake. */
-function openTls(url: string, options: Partial<RestPetStoreOptions>) {
-  const baseUrl = new URL(url.replace('http:', 'https:'));
-  const rest = { baseUrl, messagesBaseUrl: undefined, timeoutMs: 60_000 };
-  return openRestPetStore({ ...rest, ...options }, quiet, openKeys());
-}
+const openTls = (url: string, options: Partial<RestPetStoreOptions>) =>
+  openRest(url.replace('http:', 'https:'), { timeoutMs: 60_000, ...options });
 
 describe('the deadline of a call', () => {
   const timeoutMs = 1000;

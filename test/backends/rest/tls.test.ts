@@ -5,13 +5,14 @@ import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openRestPetStore } from '../../../src/backends/rest/pet-store.ts';
 import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
-import { callWith, openKeys } from '../../support/gateway.ts';
-import { openTelemetry, quiet } from '../../support/log.ts';
+import { callWith } from '../../support/gateway.ts';
+import { openTelemetry } from '../../support/log.ts';
+import { openRest } from '../../support/rest-gateway.ts';
 import { startServer } from '../../support/server.ts';
+import { rex } from '../../support/writes.ts';
 
 const authority = disposeAfterAll(createAuthority());
 const other = disposeAfterAll(createAuthority());
@@ -35,17 +36,10 @@ async function startService(files: TlsFiles, options: SecureServerOptions = {}) 
   ).on('connection', () => connections++);
   const server = await startServer(secure);
   const telemetry = openTelemetry();
-  const petStore = openRestPetStore(
-    {
-      baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
-      messagesBaseUrl: new URL(`https://localhost:${server.port}`),
-      timeoutMs: 5000,
-      limits: { breakAfterFailures: 5, halfOpenAfterMs: 60_000 },
-      ...files,
-    },
-    telemetry,
-    openKeys(),
-  );
+  const messagesBaseUrl = new URL(`https://localhost:${server.port}`);
+  const limits = { breakAfterFailures: 5, halfOpenAfterMs: 60_000 };
+  const rest = { messagesBaseUrl, timeoutMs: 5000, limits, ...files };
+  const petStore = openRest(`https://127.0.0.1:${server.port}`, rest, telemetry);
   return {
     ...telemetry,
     versions,
@@ -86,19 +80,10 @@ describe('a REST service with a certificate of a private authority', () => {
   it('is connected to by each call at once, although the first handshake does not end', async () => {
     const sockets: Socket[] = [];
     await using server = await startServer(createServer((socket) => sockets.push(socket)));
-    await using petStore = openRestPetStore(
-      {
-        baseUrl: new URL(`https://127.0.0.1:${server.port}/v1`),
-        messagesBaseUrl: undefined,
-        timeoutMs: 120_000,
-        limits: { connectTimeoutMs: 60_000 },
-      },
-      quiet,
-      openKeys(),
-    );
-    const pet = { name: 'Rex', categoryId: '2' };
+    const options = { timeoutMs: 120_000, limits: { connectTimeoutMs: 60_000 } };
+    await using petStore = openRest(`https://127.0.0.1:${server.port}`, options);
     const calls = Promise.allSettled(
-      ['a', 'b', 'c'].map((key) => petStore.createPet(callWith(key), pet)),
+      ['a', 'b', 'c'].map((key) => petStore.createPet(callWith(key), rex)),
     );
     // In less than the time to connect.
     await vi.waitFor(() => expect(sockets).toHaveLength(3), { timeout: 60_000 });
@@ -183,7 +168,8 @@ describe('a REST service with a certificate of a private authority', () => {
   ])('is not ready if it refuses the authority with an alert: %s', async (version) => {
     await using server = await startOpenssl(version);
     const { certFile, keyFile } = stranger;
-    await using petStore = openService(server.port, { caFile, certFile, keyFile });
+    const url = `https://127.0.0.1:${server.port}`;
+    await using petStore = openRest(url, { caFile, certFile, keyFile });
     const message = 'refused the client certificate (ERR_SSL_TLSV1_ALERT_UNKNOWN_CA).';
     await expect(petStore.checkReady()).rejects.toThrow(message);
     petStore.reload({ caFile, certFile: client.certFile, keyFile: client.keyFile });
@@ -191,19 +177,6 @@ describe('a REST service with a certificate of a private authority', () => {
     await petStore.checkReady();
   });
 });
-
-/** Opens a store for the service at a port. */
-const openService = (port: number, files: TlsFiles) =>
-  openRestPetStore(
-    {
-      baseUrl: new URL(`https://127.0.0.1:${port}/v1`),
-      messagesBaseUrl: undefined,
-      timeoutMs: 10_000,
-      ...files,
-    },
-    quiet,
-    openKeys(),
-  );
 
 /** Starts OpenSSL's server, which requires a client certificate and sends no session tickets. */
 async function startOpenssl(version: string) {
@@ -236,33 +209,22 @@ describe('a PEM file that cannot be used', () => {
   const second = (text: string, index: number) =>
     authority.write(`second-${index}.pem`, `# Both\n${authority.ca}\n${text}${service.cert}`);
 
+  const chain = authority.write('chain.pem', client.cert + client.key + damaged);
+  const noCertificates = 'UPSTREAM_CA_FILE: expected certificates in PEM, in ';
+  const noCertificate = 'UPSTREAM_CERT_FILE: expected a certificate in PEM';
+  const otherKey = 'UPSTREAM_KEY_FILE: expected the key of UPSTREAM_CERT_FILE';
+
   it.each<readonly [TlsFiles, string]>([
     ...[damaged, cut, headless, beheaded, 'BEGIN CERTIFICATE-----\n']
       .map(second)
-      .map((file): [TlsFiles, string] => [
-        { caFile: file },
-        `UPSTREAM_CA_FILE: expected certificates in PEM, in ${file}`,
-      ]),
-    [
-      { certFile: authority.write('chain.pem', client.cert + client.key + damaged), keyFile },
-      'UPSTREAM_CERT_FILE: expected a certificate in PEM',
-    ],
-    [
-      { caFile: '/nowhere.pem' },
-      'UPSTREAM_CA_FILE: expected certificates in PEM, in /nowhere.pem, found: ENOENT',
-    ],
-    [{ caFile: garbage }, `UPSTREAM_CA_FILE: expected certificates in PEM, in ${garbage}, found: `],
-    [
-      { certFile: garbage, keyFile },
-      `UPSTREAM_CERT_FILE: expected a certificate in PEM, in ${garbage}`,
-    ],
-    [{ certFile, keyFile: garbage }, 'UPSTREAM_KEY_FILE: expected the key of UPSTREAM_CERT_FILE'],
-    [{ certFile, keyFile: stranger.keyFile }, 'UPSTREAM_KEY_FILE: expected the key'],
+      .map((file): [TlsFiles, string] => [{ caFile: file }, noCertificates + file]),
+    [{ certFile: chain, keyFile }, noCertificate],
+    [{ caFile: '/nowhere.pem' }, `${noCertificates}/nowhere.pem, found: ENOENT`],
+    [{ caFile: garbage }, `${noCertificates}${garbage}, found: `],
+    [{ certFile: garbage, keyFile }, `${noCertificate}, in ${garbage}`],
+    [{ certFile, keyFile: garbage }, otherKey],
+    [{ certFile, keyFile: stranger.keyFile }, otherKey],
   ])('is refused: %j', (files, message) => {
-    const rest = { messagesBaseUrl: undefined, timeoutMs: 5000 };
-    const baseUrl = new URL('https://pets.example/v1');
-    expect(() => openRestPetStore({ ...rest, baseUrl, ...files }, quiet, openKeys())).toThrow(
-      message,
-    );
+    expect(() => openRest('https://pets.example', files)).toThrow(message);
   });
 });
