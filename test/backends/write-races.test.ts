@@ -30,12 +30,8 @@ type Fault = 'none' | 'lost before' | 'lost after' | 'refused' | 'silent';
 
 /** What happens besides the presses and the steps that follow from them. */
 type Event =
-  | { readonly kind: 'freeze' }
-  | { readonly kind: 'thaw' }
-  | { readonly kind: 'fill' }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'crash'; readonly gateway: number }
-  | { readonly kind: 'press'; readonly gateway: number }
+  | { readonly kind: 'freeze' | 'thaw' | 'fill' | 'empty' }
+  | { readonly kind: 'crash' | 'press'; readonly gateway: number }
   | { readonly kind: 'leave' | 'deadline'; readonly press: number }
   | { readonly kind: 'time'; readonly ms: number };
 
@@ -50,45 +46,27 @@ interface Plan {
   readonly carries: readonly boolean[];
 }
 
+/** Generates events of these kinds, with more about each. */
+const eventOf = <Kind extends Event['kind'], More extends object>(
+  weight: number,
+  kinds: readonly Kind[],
+  more: { [Name in keyof More]: fc.Arbitrary<More[Name]> },
+) => ({ weight, arbitrary: fc.record({ kind: fc.constantFrom(...kinds), ...more }) });
+
 const gateway = fc.nat(1);
-const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('press' as const), gateway }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('time' as const),
-      ms: fc.constantFrom(30, 700, 1000, 2500, 21_000),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom(
-        'freeze' as const,
-        'thaw' as const,
-        'fill' as const,
-        'fill' as const,
-        'empty' as const,
-      ),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const), gateway }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('leave' as const, 'deadline' as const),
-      press: fc.nat(2),
-    }),
-  },
-);
+const anyEvent = fc.oneof(
+  eventOf(4, ['press'], { gateway }),
+  eventOf(3, ['time'], { ms: fc.constantFrom(30, 700, 1000, 2500, 21_000) }),
+  eventOf(2, ['freeze', 'thaw', 'fill', 'fill', 'empty'], {}),
+  eventOf(2, ['crash'], { gateway }),
+  eventOf(2, ['leave', 'deadline'], { press: fc.nat(2) }),
+) as fc.Arbitrary<Event>;
+const anyFault = fc.constantFrom<Fault>('none', 'lost before', 'lost after', 'refused', 'silent');
 
 const plans = fc.record<Plan>({
   first: fc.array(anyEvent, { maxLength: 5 }),
   events: fc.array(anyEvent, { minLength: 2, maxLength: 8 }),
-  faults: fc.array(
-    fc.constantFrom<Fault>('none', 'lost before', 'lost after', 'refused', 'silent'),
-    { maxLength: 3 },
-  ),
+  faults: fc.array(anyFault, { maxLength: 3 }),
   honours: fc.boolean(),
   carries: fc.tuple(fc.boolean(), fc.boolean()),
 });
@@ -248,13 +226,8 @@ class World {
       press,
       outcome: undefined,
       startedAt: performance.now(),
-      sentAt: Number.POSITIVE_INFINITY,
-      endedAt: Number.POSITIVE_INFINITY,
-      ms: 0,
-      status: null,
-      bytes: 0,
-      retries: 0,
-      onEnd: undefined,
+      ...{ sentAt: Number.POSITIVE_INFINITY, endedAt: Number.POSITIVE_INFINITY },
+      ...{ ms: 0, status: null, bytes: 0, retries: 0, onEnd: undefined },
       cancel(left) {
         const { cancelled } = left as Press['caller'];
         if (!isSent) end(cancelled as Error, 'cancelled');
@@ -335,7 +308,7 @@ class World {
       this.hasCrashed = true;
       (this.#gateways[event.gateway] as Gateway).isCrashed = true;
       this.#gateways[event.gateway] = this.#open(event.gateway);
-    } else {
+    } else if ('press' in event) {
       const caller = this.presses[event.press]?.caller;
       if (caller === undefined || caller.cancelled) return;
       caller.cancelled =

@@ -13,14 +13,8 @@ describe('readBearer', () => {
 
   it.each([
     ...[null, undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'demo-key', 'Bearer a b'],
-    ...[
-      'Bearer é',
-      'Bearer a\tb',
-      'Bearer a, Bearer b',
-      'Bearer =a',
-      'Bearer a\r\nX: 1',
-      'XBearer a',
-    ],
+    ...['Bearer é', 'Bearer a\tb', 'Bearer a, Bearer b', 'Bearer =a'],
+    ...['Bearer a\r\nX: 1', 'XBearer a'],
   ])('rejects %j', (authorization) => {
     expect(() => readBearer(authorization)).toThrow(UnauthenticatedError);
   });

@@ -14,36 +14,27 @@ describe('decoding backend responses', () => {
     expect(decodePet({ id: 1, name: 'a', categoryId: 2, status }).status).toBeUndefined();
   });
 
-  it.each([
-    '2026-11-20T10:00:00Z',
-    '2026-11-20T10:00:00.123+01:00',
-    '2026-11-20T10:00',
-    '2024-02-29T00:00:00,5-0330',
-    '2026-11-20T10Z',
-    '2026-11-20T10:00.5Z',
-    '2026-11-20T24:00:00.0Z',
-    '20240229T100000.123Z',
-    '20261120T1000+0100',
-  ])('keeps the timestamp %s unchanged', (createdAt) => {
-    const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
-    expect(decodeMessage(message)).toEqual(message);
+  const messageAt = (createdAt: string) => ({
+    id: 'm',
+    message: 'hi',
+    status: 'queued',
+    createdAt,
   });
 
   it.each([
-    '',
-    'today',
-    '2026-11-20',
-    '2026-02-30T10:00:00Z',
-    '2026-11-20T25:00:00Z',
-    '2026-11-20T24:00:01Z',
-    '20260230T100000Z',
-    '2026-1120T10:00:00Z',
-    '20261120100000Z',
-    '1763632800',
-    '2026-11-20T10:00:00Z\n',
+    ...['2026-11-20T10:00:00Z', '2026-11-20T10:00:00.123+01:00', '2026-11-20T10:00'],
+    ...['2024-02-29T00:00:00,5-0330', '2026-11-20T10Z', '2026-11-20T10:00.5Z'],
+    ...['2026-11-20T24:00:00.0Z', '20240229T100000.123Z', '20261120T1000+0100'],
+  ])('keeps the timestamp %s unchanged', (createdAt) => {
+    expect(decodeMessage(messageAt(createdAt))).toEqual(messageAt(createdAt));
+  });
+
+  it.each([
+    ...['', 'today', '2026-11-20', '2026-02-30T10:00:00Z', '2026-11-20T25:00:00Z'],
+    ...['2026-11-20T24:00:01Z', '20260230T100000Z', '2026-1120T10:00:00Z', '20261120100000Z'],
+    ...['1763632800', '2026-11-20T10:00:00Z\n'],
   ])('rejects %j as a timestamp', (createdAt) => {
-    const message = { id: 'm', message: 'hi', status: 'queued', createdAt };
-    expect(() => decodeMessage(message)).toThrow(InvalidResponseError);
+    expect(() => decodeMessage(messageAt(createdAt))).toThrow(InvalidResponseError);
   });
 
   it.each([1.5, 2 ** 63])('rejects the number %s as an id, without quoting it', (id) => {
@@ -53,21 +44,15 @@ describe('decoding backend responses', () => {
 });
 
 describe('decoding request bodies', () => {
+  const int64 = 'categoryId: expected an int64 number, received';
+  const oneOf = 'status: expected one of available, pending, sold, received';
+
   it.each([
     ['null', 'body: expected a JSON object, received null.'],
     ['{}', 'name: expected a string, received nothing.'],
-    [
-      '{"name":"a","categoryId":9223372036854775808}',
-      'categoryId: expected an int64 number, received 9223372036854775808.',
-    ],
-    [
-      '{"name":"a","categoryId":1,"status":"lost"}',
-      'status: expected one of available, pending, sold, received "lost".',
-    ],
-    [
-      '{"name":"a","categoryId":1,"status":null}',
-      'status: expected one of available, pending, sold, received null.',
-    ],
+    ['{"name":"a","categoryId":9223372036854775808}', `${int64} 9223372036854775808.`],
+    ['{"name":"a","categoryId":1,"status":"lost"}', `${oneOf} "lost".`],
+    ['{"name":"a","categoryId":1,"status":null}', `${oneOf} null.`],
   ])('rejects %s', (text, message) => {
     expect(() => decodeNewPet(parseJson(text))).toThrow(new InvalidInputError(message));
   });

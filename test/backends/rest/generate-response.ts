@@ -29,19 +29,9 @@ export const hiddenText = 'a-stack-trace-of-the-service';
 
 const int64 = fc.oneof(
   fc.constantFrom(
-    '9223372036854775807',
-    '-9223372036854775808',
-    '9007199254740991',
-    '9007199254740992',
-    '9007199254740993',
-    '-9007199254740993',
-    '1000000000000000000',
-    '0',
-    '-1',
-    '1e18',
-    '-9007199254740.993E+3',
-    '9223372036854775807.00',
-    '1.000000000000000',
+    ...['9223372036854775807', '-9223372036854775808', '9007199254740991', '9007199254740992'],
+    ...['9007199254740993', '-9007199254740993', '1000000000000000000', '0', '-1', '1e18'],
+    ...['-9007199254740.993E+3', '9223372036854775807.00', '1.000000000000000'],
     '70000000000000000000e-19',
   ),
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
@@ -49,18 +39,8 @@ const int64 = fc.oneof(
 
 /** JSON that is not an int64. */
 const notInt64 = fc.constantFrom(
-  '9223372036854775808',
-  '-9223372036854775809',
-  '1.5',
-  '9007199254740993.5',
-  '1.00000000000000001',
-  '1e-18',
-  '1e19',
-  '1e400',
-  '"1"',
-  'null',
-  '[1]',
-  '01',
+  ...['9223372036854775808', '-9223372036854775809', '1.5', '9007199254740993.5'],
+  ...['1.00000000000000001', '1e-18', '1e19', '1e400', '"1"', 'null', '[1]', '01'],
   '1234567890123456789012345678901234567890'.repeat(2),
 );
 
@@ -108,6 +88,7 @@ const mostly = (valid: fc.Arbitrary<string>, invalid: fc.Arbitrary<string>) =>
   fc.oneof({ weight: 8, arbitrary: valid }, { weight: 1, arbitrary: invalid });
 const pet = mostly(fc.oneof(validPet, petWithMore), invalidPet);
 
+const few = { maxLength: 4 };
 const json = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -116,9 +97,7 @@ const json = fc.letrec<{ value: string }>((tie) => ({
     fc.constantFrom('null', 'true', 'false', '12.5', '0.12345678901234567890', '1e400', '1E3'),
     fc.array(tie('value'), { maxLength: 5 }).map((items) => `[${items.join(',')}]`),
     fc
-      .array(fc.tuple(fc.constantFrom('"id"', '"a"', '""', '"total"'), tie('value')), {
-        maxLength: 4,
-      })
+      .array(fc.tuple(fc.constantFrom('"id"', '"a"', '""', '"total"'), tie('value')), few)
       .map((members) => `{${members.map((member) => member.join(': ')).join(' ,')}}`),
   ),
 })).value;
@@ -149,12 +128,8 @@ const statusLine = fc.oneof(
   fc.constantFrom(202, 299, 301, 302, 307, 400, 401, 403, 404, 409, 418, 422, 429, 500, 502, 503),
 );
 
-const encoders = {
-  gzip: gzipSync,
-  br: brotliCompressSync,
-  deflate: deflateSync,
-  Deflate: deflateRawSync,
-};
+const [gzip, br, deflate, Deflate] = [gzipSync, brotliCompressSync, deflateSync, deflateRawSync];
+const encoders = { gzip, br, deflate, Deflate };
 
 /** The framing, the content coding and the headers. */
 const packing = fc.record({
@@ -165,9 +140,7 @@ const packing = fc.record({
   framing: fc.constantFrom<'length' | 'chunks' | 'end'>('length', 'length', 'chunks', 'end'),
   interim: fc.constantFrom('', '', '', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
   type: fc.constantFrom(
-    'application/json',
-    'application/json; charset=utf-8',
-    'application/problem+json',
+    ...['application/json', 'application/json; charset=utf-8', 'application/problem+json'],
     undefined,
   ),
   headers: fc.constantFrom('', 'Retry-After: 1\r\n', 'Set-Cookie: a=b\r\nSet-Cookie: c=d\r\n'),
@@ -179,37 +152,21 @@ const packing = fc.record({
 /** Damage to the response; usually none. */
 const damage = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'none' as const }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('cut', 'cut', 'cut', 'hang'), at: fc.nat() }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('body byte', 'head byte'),
-      at: fc.nat(),
-      byte: fc.nat(255),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('html', 'utf-16', 'longer', 'shorter') }),
-  },
+  fc.record({ kind: fc.constantFrom('cut', 'cut', 'cut', 'hang'), at: fc.nat() }),
+  fc.record({
+    ...{ kind: fc.constantFrom('body byte', 'head byte'), at: fc.nat(), byte: fc.nat(255) },
+  }),
+  fc.record({ kind: fc.constantFrom('html', 'utf-16', 'longer', 'shorter') }),
 );
+
+const cutting = fc.array(fc.nat(), { maxLength: 5 });
 
 /** Generates a response for an operation, which can be damaged. */
 export const generatedResponse: fc.Arbitrary<GeneratedResponse> = fc
   .constantFrom<Operation>('pets', 'pets', 'orders', 'addPet', 'sendMessage')
   .chain((operation) =>
     fc
-      .tuple(
-        statusLine,
-        bodies[operation],
-        problem,
-        packing,
-        damage,
-        fc.array(fc.nat(), { maxLength: 5 }),
-      )
+      .tuple(statusLine, bodies[operation], problem, packing, damage, cutting)
       .map(([code, body, errorBody, packed, damaged, cuts]) =>
         pack(operation, code, code < 300 ? body : errorBody, packed, damaged, cuts),
       ),
@@ -274,20 +231,14 @@ function inChunks(body: Buffer, size: number, extension: string, trailer: string
   const parts: Buffer[] = [];
   for (let start = 0; start < body.length; start += size) {
     const chunk = body.subarray(start, start + size);
-    parts.push(
-      Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`),
-      chunk,
-      Buffer.from('\r\n'),
-    );
+    const head = Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`);
+    parts.push(head, chunk, Buffer.from('\r\n'));
   }
   return Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)]);
 }
 
 function inPieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const at = [
-    0,
-    ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b),
-    bytes.length,
-  ];
+  const inside = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+  const at = [0, ...inside, bytes.length];
   return at.slice(1).map((end, index) => bytes.subarray(at[index], end));
 }

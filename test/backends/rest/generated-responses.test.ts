@@ -25,23 +25,15 @@ const queries: Readonly<Record<Operation, string>> = {
   sendMessage: 'mutation { r: sendMessage(message: "hello") { id message status createdAt } }',
 };
 
-/** The error codes that do not depend on the status. */
-const generalCodes = [
-  'UPSTREAM_ERROR',
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_INVALID_RESPONSE',
-];
 const codeOfStatus: Readonly<Record<number, string>> = {
-  400: 'BAD_USER_INPUT',
-  401: 'UNAUTHENTICATED',
-  403: 'FORBIDDEN',
-  404: 'NOT_FOUND',
-  409: 'CONFLICT',
-  422: 'BAD_USER_INPUT',
-  429: 'RATE_LIMITED',
+  ...{ 400: 'BAD_USER_INPUT', 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND' },
+  ...{ 409: 'CONFLICT', 422: 'BAD_USER_INPUT', 429: 'RATE_LIMITED' },
 };
-const allCodes = new Set([...generalCodes, ...Object.values(codeOfStatus)]);
+/** The codes that do not depend on the status, and those that do. */
+const allCodes = new Set([
+  ...['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_INVALID_RESPONSE'],
+  ...Object.values(codeOfStatus),
+]);
 
 /** Starts a REST service, and a gateway with a long and one with a short deadline in front of it. */
 async function startService() {
