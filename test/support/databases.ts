@@ -1,12 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { describe } from 'vitest';
+import { type Database, openDatabase } from '../../src/backends/builtin/database.ts';
 import { createFolder } from './folder.ts';
+import { quiet } from './log.ts';
 import { createDatabaseAt } from './postgres.ts';
 import { shared } from './shared.ts';
 
 /** Creates an empty database in the PostgreSQL of the test run; see `createDatabaseAt`. */
 export async function createPostgresDatabase(owner?: string): Promise<string> {
   return createDatabaseAt((await shared('postgres')) ?? '', owner);
+}
+
+/** Opens a database, which it may migrate, for some work. @returns the result of the work. */
+export async function onDatabase<T>(
+  url: string,
+  work: (database: Database) => T | Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(url, quiet.log);
+  try {
+    return await work(database);
+  } finally {
+    await database.destroy();
+  }
 }
 
 /** Runs the tests on every database that the built-in backend supports. Call it outside `describe`. */

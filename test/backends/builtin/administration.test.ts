@@ -4,8 +4,7 @@ import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { hashOf } from '../../../src/backends/builtin/stored-api-keys.ts';
 import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { petFields } from '../../../src/contract/records.ts';
-import type { Telemetry } from '../../../src/telemetry/telemetry.ts';
-import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { describeOnEveryDatabase, onDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, openKeys, startGateway } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
@@ -15,12 +14,29 @@ async function* lines(...texts: (string | Buffer)[]): AsyncGenerator<Buffer> {
 }
 
 /** Opens the built-in backend without the demo key. */
-const openStore = (databaseUrl: string, telemetry: Pick<Telemetry, 'log' | 'metrics'> = quiet) =>
+const openStore = (databaseUrl: string, telemetry = quiet) =>
   openPetStore(
     { kind: 'builtin', databaseUrl, demoKey: undefined, timeoutMs: 10_000 },
     telemetry,
     openKeys(),
   );
+
+/** Opens a store with the account `acme`, and its administration. */
+async function openAcme(databaseUrl: string, telemetry = quiet) {
+  await using stack = new AsyncDisposableStack();
+  const administration = stack.use(await openAdministration(databaseUrl, quiet.log));
+  const { keys } = administration;
+  await keys.createAccount('acme');
+  const store = stack.use(await openStore(databaseUrl, telemetry));
+  const opened = stack.move();
+  return {
+    administration,
+    keys,
+    store,
+    list: async (key: string) => [...(await store.listPets(callWith(key), {}))],
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
 
 /** Stops `performance.now()`, and lets it jump. */
 function mockClock() {
@@ -36,23 +52,18 @@ function mockClock() {
 
 describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
   it('are created, listed, accepted and revoked while a server is running', async () => {
-    const databaseUrl = await createDatabase();
-    await using store = await openStore(databaseUrl);
-    await using administration = await openAdministration(databaseUrl, quiet.log);
-    const { keys } = administration;
-    await keys.createAccount('acme');
+    await using acme = await openAcme(await createDatabase());
+    const { keys, list } = acme;
     const { key, ...created } = await keys.create('acme');
     expect(key).toMatch(/^pet_[A-Za-z0-9_-]{43}$/);
     expect(await keys.list('acme')).toEqual([created]);
     expect(created).toMatchObject({ label: null, expiresAt: null, lastUsedAt: null });
-    expect([...(await store.listPets(callWith(key), {}))]).toEqual([]);
+    expect(await list(key)).toEqual([]);
     expect(callWith(key).key.isAccepted).toBe(true);
 
     await keys.revoke(created.id);
-    await vi.waitFor(
-      () => expect(store.listPets(callWith(key), {})).rejects.toMatchObject({ status: 401 }),
-      { timeout: 5000, interval: 50 },
-    );
+    const isRefused = () => expect(list(key)).rejects.toMatchObject({ status: 401 });
+    await vi.waitFor(isRefused, { timeout: 5000, interval: 50 });
     // It loses the share of an accepted key.
     expect(callWith(key).key.isAccepted).toBe(false);
     const [revoked] = await keys.list('acme');
@@ -76,25 +87,15 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
 });
 
 describeOnEveryDatabase('an API key', (createDatabase) => {
-  /** Opens a database with the account `acme`. */
-  async function openKeys() {
-    const databaseUrl = await createDatabase();
-    const administration = await openAdministration(databaseUrl, quiet.log);
-    await administration.keys.createAccount('acme');
-    return { databaseUrl, administration, keys: administration.keys };
-  }
-
   it('is refused when it has expired, with a code that only the log contains', async () => {
-    const { databaseUrl, administration, keys } = await openKeys();
-    await using _ = administration;
     const telemetry = openTelemetry();
-    await using store = await openStore(databaseUrl, telemetry);
+    await using acme = await openAcme(await createDatabase(), telemetry);
+    const { keys, list } = acme;
     const lifetimeMs = 1500;
     const { key, id, createdAt, expiresAt } = await keys.create('acme', undefined, lifetimeMs);
     expect(Date.parse(expiresAt ?? '') - Date.parse(createdAt)).toBe(lifetimeMs);
     const { key: unlimited } = await keys.create('acme');
-    const list = (apiKey: string) => store.listPets(callWith(apiKey), {});
-    expect([...(await list(key))]).toEqual([]);
+    expect(await list(key)).toEqual([]);
     let lastAccepted = 0;
     const refusal = await vi.waitFor(
       async () => {
@@ -114,20 +115,21 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     const logged = telemetry.lines.map((line) => JSON.parse(line));
     expect(logged).toContainEqual(expect.objectContaining(expired));
     expect(telemetry.lines.join('')).not.toContain(key);
-    expect([...(await list(unlimited))]).toEqual([]);
+    expect(await list(unlimited)).toEqual([]);
   });
 
   it('records its last use once a minute', async () => {
-    const { databaseUrl, administration, keys } = await openKeys();
-    await using _ = administration;
+    const databaseUrl = await createDatabase();
+    await using acme = await openAcme(databaseUrl);
+    const { keys } = acme;
     const { key } = await keys.create('acme');
     const lastUse = async () => (await keys.list('acme'))[0]?.lastUsedAt ?? null;
     /** Uses the key in a gateway that has not cached it, after a use so long ago. */
     const useAfter = async (ms: number | undefined) => {
       const before = ms === undefined ? null : new Date(Date.now() - ms).toISOString();
-      const database = await openDatabase(databaseUrl, quiet.log);
-      await database.updateTable('api_keys').set({ last_used_at: before }).execute();
-      await database.destroy();
+      await onDatabase(databaseUrl, (database) =>
+        database.updateTable('api_keys').set({ last_used_at: before }).execute(),
+      );
       await using store = await openStore(databaseUrl);
       await store.listPets(callWith(key), {});
       return before;
@@ -146,10 +148,10 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
   });
 
   it('has its last use stored once a minute, also if that fails and by a burst of calls', async () => {
-    const { databaseUrl, administration, keys } = await openKeys();
-    await using _ = administration;
-    const { key } = await keys.create('acme');
-    const database = await openDatabase(databaseUrl, quiet.log);
+    const databaseUrl = await createDatabase();
+    const telemetry = openTelemetry();
+    await using acme = await openAcme(databaseUrl, telemetry);
+    const { key } = await acme.keys.create('acme');
     // Storing it fails.
     const statements = databaseUrl.startsWith('file:')
       ? ["create trigger refuse before update on api_keys begin select raise(abort, 'no'); end"]
@@ -157,20 +159,14 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
           "create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$",
           'create trigger refuse before update on api_keys execute function refuse()',
         ];
-    for (const statement of statements) await sql.raw(statement).execute(database);
-    await database.destroy();
-    const telemetry = openTelemetry();
-    await using store = await openStore(databaseUrl, telemetry);
+    await onDatabase(databaseUrl, async (database) => {
+      for (const statement of statements) await sql.raw(statement).execute(database);
+    });
     using clock = mockClock();
-    const burst = () =>
-      Promise.all(Array.from({ length: 20 }, () => store.listPets(callWith(key), {})));
+    const failures = () => telemetry.lines.filter((line) => line.includes('was not stored'));
     const stored = async (times: number) => {
-      await burst();
-      await vi.waitFor(() => {
-        expect(telemetry.lines.filter((line) => line.includes('was not stored'))).toHaveLength(
-          times,
-        );
-      });
+      await Promise.all(Array.from({ length: 20 }, () => acme.list(key)));
+      await vi.waitFor(() => expect(failures()).toHaveLength(times));
     };
     await stored(1);
     clock.advance(2000);
@@ -180,28 +176,26 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
   });
 
   it('is accepted at once after it was created, and refused for a second if it was unknown before', async () => {
-    const { databaseUrl, administration, keys } = await openKeys();
-    await using _ = administration;
-    await using store = await openStore(databaseUrl);
+    const databaseUrl = await createDatabase();
+    await using acme = await openAcme(databaseUrl);
+    const { keys, list } = acme;
     using clock = mockClock();
-    const list = async (apiKey: string) => [...(await store.listPets(callWith(apiKey), {}))];
     const refused = { status: 401 };
     await expect(list('unknown')).rejects.toMatchObject(refused);
     const { key, id } = await keys.create('acme');
     expect(await list(key)).toEqual([]);
-    const database = await openDatabase(databaseUrl, quiet.log);
-    const changed = database.updateTable('api_keys').set({ key_hash: hashOf('unknown') });
-    await changed.where('id', '=', id).execute();
-    await database.destroy();
+    await onDatabase(databaseUrl, (database) => {
+      const changed = database.updateTable('api_keys').set({ key_hash: hashOf('unknown') });
+      return changed.where('id', '=', id).execute();
+    });
     await expect(list('unknown')).rejects.toMatchObject(refused);
     clock.advance(1000);
     expect(await list('unknown')).toEqual([]);
   });
 
   it('is replaced by one with its label and lifetime, and expires after the overlap', async () => {
-    const { databaseUrl, administration, keys } = await openKeys();
-    await using _ = administration;
-    await using store = await openStore(databaseUrl);
+    await using acme = await openAcme(await createDatabase());
+    const { keys, list } = acme;
     const [hour, day] = [3_600_000, 86_400_000];
     const old = await keys.create('acme', 'checkout', 90 * day);
     const { key, replaces, ...created } = await keys.rotate(old.id, hour);
@@ -211,9 +205,7 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     const overlap = Date.parse(replaces.expiresAt ?? '') - Date.parse(created.createdAt);
     expect(Math.abs(overlap - hour)).toBeLessThan(day / 24 / 60);
     expect(replaces.replacedBy).toBe(created.id);
-    for (const accepted of [old.key, key]) {
-      expect([...(await store.listPets(callWith(accepted), {}))]).toEqual([]);
-    }
+    for (const accepted of [old.key, key]) expect(await list(accepted)).toEqual([]);
     const unusable = `The API key ${old.id} is revoked, expired or already replaced.`;
     await expect(keys.rotate(old.id, hour)).rejects.toThrow(unusable);
     // An overlap does not extend a key's life.
@@ -231,8 +223,8 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
   });
 
   it('has a printable label', async () => {
-    const { administration, keys } = await openKeys();
-    await using _ = administration;
+    await using acme = await openAcme(await createDatabase());
+    const { keys } = acme;
     for (const label of ['', 'a\nb', 'x'.repeat(65), '\ud800']) {
       await expect(keys.create('acme', label)).rejects.toThrow('expected 1 to 64 printable');
     }
@@ -277,17 +269,14 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
   });
 
   it('preserve the text of orders', async () => {
-    const databaseUrl = await createDatabase();
-    await using administration = await openAdministration(databaseUrl, quiet.log);
+    await using acme = await openAcme(await createDatabase());
+    const { administration } = acme;
     const orders = ['{"b": 1.50, "a": 12345678901234567890}', '[1]', '"text"', 'null'];
     expect(await administration.importLines('orders', lines(...orders))).toBe(4);
-    expect(await Array.fromAsync(administration.exportLines('orders'))).toEqual(
-      orders.map((order) => `${order}\n`),
-    );
-    await using store = await openStore(databaseUrl);
-    await administration.keys.createAccount('acme');
-    const { key } = await administration.keys.create('acme');
-    expect((await store.listOrders(callWith(key))).text).toBe(`[${orders.join()}]`);
+    const exported = await Array.fromAsync(administration.exportLines('orders'));
+    expect(exported).toEqual(orders.map((order) => `${order}\n`));
+    const { key } = await acme.keys.create('acme');
+    expect((await acme.store.listOrders(callWith(key))).text).toBe(`[${orders.join()}]`);
   });
 
   it('leave out orders of other programs that are not JSON, and log them', async () => {
@@ -306,17 +295,16 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
       '5,6',
       deep,
     ];
-    const database = await openDatabase(databaseUrl, quiet.log);
-    const rows = orders.map((document) => ({ document }));
-    await database.insertInto('orders').values(rows).execute();
     const isSqlite = databaseUrl.startsWith('file:');
-    if (isSqlite) await sql`insert into orders (document) values (x'3737')`.execute(database);
-    await database.destroy();
+    await onDatabase(databaseUrl, async (database) => {
+      const rows = orders.map((document) => ({ document }));
+      await database.insertInto('orders').values(rows).execute();
+      if (isSqlite) await sql`insert into orders (document) values (x'3737')`.execute(database);
+    });
     const telemetry = openTelemetry();
-    await using store = await openStore(databaseUrl, telemetry);
-    await using administration = await openAdministration(databaseUrl, quiet.log);
-    await administration.keys.createAccount('acme');
-    const { key } = await administration.keys.create('acme');
+    await using acme = await openAcme(databaseUrl, telemetry);
+    const { store, keys } = acme;
+    const { key } = await keys.create('acme');
     expect((await store.listOrders(callWith(key))).text).toBe('[{"id":1}, [3] ,null]');
     const left = telemetry.logged.map((line) => JSON.parse(line));
     const ids = ['2', '4', '5', '6', '8', '9', '10', ...(isSqlite ? ['11'] : [])];
@@ -355,9 +343,8 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     await using administration = await openAdministration(await createDatabase(), quiet.log);
     const good = '{"id":1,"name":"a","categoryId":1}';
     await administration.importLines('pets', lines(good.replace('1', '5')));
-    await expect(administration.importLines('pets', lines(good, '', line))).rejects.toThrow(
-      message,
-    );
+    const work = administration.importLines('pets', lines(good, '', line));
+    await expect(work).rejects.toThrow(message);
     expect(await Array.fromAsync(administration.exportLines('pets'))).toHaveLength(1);
   });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { demoKeys } from '../../../src/backends/builtin/demo-keys.ts';
 import { openPetStore } from '../../../src/backends/open.ts';
+import { createFolder } from '../../support/folder.ts';
 import {
+  apiKey,
   callWith,
   openBuiltin,
   openGateway,
@@ -47,6 +49,8 @@ const refused = {
 };
 
 describe('the demo keys', () => {
+  const folder = createFolder();
+
   it('fail in the same way in GraphQL and through the REST interface', async () => {
     await using opened = await openBoth();
     const expected: Record<string, { readonly code: string; readonly [name: string]: unknown }> = {
@@ -208,15 +212,13 @@ describe('the demo keys', () => {
     expect(performance.now() - later).toBeGreaterThan(1990);
   });
 
-  it('are accepted only in a demo', async () => {
-    const options = {
-      kind: 'builtin',
-      databaseUrl: ':memory:',
-      demoKey: undefined,
-      timeoutMs: 10_000,
-    } as const;
-    await using production = await openPetStore(options, quiet, openKeys());
-    for (const key of demoKeys.keys()) {
+  it('are accepted only in a demo, for the same file', async () => {
+    const databaseUrl = `file:${folder}/demo.db`;
+    await using demo = await openBuiltin(databaseUrl);
+    expect([...(await demo.listPets(callWith(), {}))]).toHaveLength(12);
+    const options = { databaseUrl, demoKey: undefined, timeoutMs: 10_000 };
+    await using production = await openPetStore({ kind: 'builtin', ...options }, quiet, openKeys());
+    for (const key of [apiKey, ...demoKeys.keys()]) {
       const call = production.listPets(callWith(key), {});
       await expect(call).rejects.toMatchObject({ body: { code: 'invalid_api_key' } });
     }

@@ -3,25 +3,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
-import { openPetStore } from '../../../src/backends/open.ts';
 import type { WriteKey } from '../../../src/contract/pet-store.ts';
 import { createFolder } from '../../support/folder.ts';
-import { callWith, openBuiltin, openKeys } from '../../support/gateway.ts';
+import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';
+import { rex } from '../../support/writes.ts';
 
 const folder = createFolder();
 
 describe('the built-in backend on a file', () => {
-  it('creates the file and its directory, and keeps pets after a restart', async () => {
-    const url = `file:${folder}/new/folder/pets.db`;
-    await using first = await openBuiltin(url);
-    const added = await first.createPet(callWith(), { name: 'Rex', categoryId: '1' });
-    await first[Symbol.asyncDispose]();
-    await using second = await openBuiltin(url);
-    expect(await second.getPet(callWith(), added.id)).toEqual(added);
-    expect([...(await second.listPets(callWith(), { limit: 100 }))]).toHaveLength(13);
-  });
-
   it('lists values of other types, which another program has stored', async () => {
     const path = `${folder}/types.db`;
     await using store = await openBuiltin(`file:${path}`);
@@ -39,7 +29,7 @@ describe('the built-in backend on a file', () => {
   it('never reuses an id', async () => {
     const url = `file:${folder}/ids.db`;
     await using store = await openBuiltin(url);
-    const { id } = await store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const { id } = await store.createPet(callWith(), rex);
     const database = new DatabaseSync(`${folder}/ids.db`);
     database.exec(`DELETE FROM pets WHERE id = ${id}`);
     database.close();
@@ -47,25 +37,10 @@ describe('the built-in backend on a file', () => {
     expect(BigInt(next.id)).toBe(BigInt(id) + 1n);
   });
 
-  it('accepts the demo key only in a demo, for the same file', async () => {
-    const databaseUrl = `file:${folder}/demo.db`;
-    await using demo = await openBuiltin(databaseUrl);
-    expect([...(await demo.listPets(callWith(), {}))]).toHaveLength(12);
-    await using production = await openPetStore(
-      { kind: 'builtin', databaseUrl, demoKey: undefined, timeoutMs: 10_000 },
-      quiet,
-      openKeys(),
-    );
-    await expect(production.listPets(callWith(), {})).rejects.toMatchObject({ status: 401 });
-    const database = new DatabaseSync(`${folder}/demo.db`);
-    expect(database.prepare('SELECT count(*) AS keys FROM api_keys').get()).toEqual({ keys: 0 });
-    database.close();
-  });
-
-  it('lets only its owner read the file, with its -wal and -shm files', async () => {
-    const database = 'modes/pets.db';
+  it('creates the file and its folder, and lets only its owner read it, with its -wal and -shm files', async () => {
+    const database = 'new/folder/pets.db';
     await using store = await openBuiltin(`file:${folder}/${database}`);
-    await store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    await store.createPet(callWith(), rex);
     const files = ['', '-wal', '-shm'].map((suffix) => stat(`${folder}/${database}${suffix}`));
     const modes = (await Promise.all(files)).map(({ mode }) => mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600]);
@@ -84,11 +59,9 @@ describe('the built-in backend on a file', () => {
     await replace(path);
     const lost = "The store's database file was deleted or replaced.";
     await expect(store.checkReady()).rejects.toThrow(`${lost} Try again later.`);
-    const refused = {
-      writeOutcome: 'NOT_DONE',
-      message: `${lost} Nothing was stored. Try again later.`,
-    };
-    const add = () => store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const message = `${lost} Nothing was stored. Try again later.`;
+    const refused = { writeOutcome: 'NOT_DONE', message };
+    const add = () => store.createPet(callWith(), rex);
     await expect(add()).rejects.toMatchObject(refused);
     await expect(store.sendMessage(callWith(), 'Hello')).rejects.toMatchObject(refused);
     expect([...(await store.listPets(callWith(), {}))]).toHaveLength(12);
@@ -146,7 +119,7 @@ describe('the built-in backend on a file', () => {
     other.close();
     const refused = { name: 'RefusedStatementError', writeOutcome: 'NOT_DONE' };
     await expect(store.sendMessage(callWith(), 'Hello')).rejects.toMatchObject(refused);
-    const add = store.createPet(callWith(), { name: 'Rex', categoryId: '1' });
+    const add = store.createPet(callWith(), rex);
     await expect(add).rejects.toMatchObject(refused);
   });
 
@@ -155,7 +128,7 @@ describe('the built-in backend on a file', () => {
     const other = new DatabaseSync(`${folder}/locked.db`);
     other.exec("BEGIN IMMEDIATE; INSERT INTO pets (name, category_id) VALUES ('other', 1)");
     let isAdded = false;
-    const added = store.createPet(callWith(), { name: 'Rex', categoryId: '1' }).then((pet) => {
+    const added = store.createPet(callWith(), rex).then((pet) => {
       isAdded = true;
       return pet;
     });
@@ -173,8 +146,7 @@ describe('the built-in backend on a file', () => {
     await using store = await openBuiltin(`file:${folder}/busy.db`);
     const other = new DatabaseSync(`${folder}/busy.db`);
     other.exec('BEGIN IMMEDIATE');
-    const add = (write?: WriteKey) =>
-      store.createPet(callWith(), { name: 'Rex', categoryId: '1' }, write);
+    const add = (write?: WriteKey) => store.createPet(callWith(), rex, write);
     const message = "The store's database is busy.";
     await Promise.all([
       expect(add()).rejects.toThrow(`${message} Nothing was stored. Try again later.`),
