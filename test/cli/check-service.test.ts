@@ -24,17 +24,12 @@ describe('check-service', () => {
       else if (url.startsWith('/v1/pets/')) sendJson(response, 404, error(404));
       else sendJson(response, 200, '[]');
     });
-    const { stdout, stderr, code } = await run([
-      '--base-url',
-      `${service.url}/v1`,
-      '--key',
-      apiKey,
-    ]);
+    const args = ['--base-url', `${service.url}/v1`, '--key', apiKey];
+    const { stdout, stderr, code } = await run(args);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toContain('404, code "[API key]"');
-    const results = [...stdout.matchAll(/^(?:pass|FAIL|info|skip) /gm)].map(([word]) =>
-      word.trim(),
-    );
+    const words = [...stdout.matchAll(/^(?:pass|FAIL|info|skip) /gm)];
+    const results = words.map(([word]) => word.trim());
     expect(results.indexOf('FAIL')).toBe(results.findLastIndex((word) => word !== 'FAIL') + 1);
     expect(stdout).toContain('FAIL    GET /pets without a key: 401 with an Error body');
     expect(stdout).not.toContain(apiKey);
@@ -54,19 +49,13 @@ describe('check-service', () => {
     expect(proxy.received()).not.toContain(apiKey);
   });
 
+  const key = ['--key', apiKey];
+  const unreachable = 'http://127.0.0.1:1/v1';
   it.each([
-    ['no base URL', ['--key', apiKey], "required option '--base-url <url>' not specified"],
+    ['no base URL', key, "required option '--base-url <url>' not specified"],
     ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
-    [
-      'an invalid base URL',
-      ['--key', apiKey, '--base-url', 'ftp://a?b=secret'],
-      '--base-url: expected',
-    ],
-    [
-      'an unreachable service',
-      ['--key', apiKey, '--base-url', 'http://127.0.0.1:1/v1'],
-      'could not be reached',
-    ],
+    ['an invalid base URL', [...key, '--base-url', 'ftp://a?b=secret'], '--base-url: expected'],
+    ['an unreachable service', [...key, '--base-url', unreachable], 'could not be reached'],
   ])('exits with 2 and an error for %s', async (_, args, message) => {
     const { stdout, stderr, code } = await run(args);
     expect([code, stdout]).toEqual([2, '']);

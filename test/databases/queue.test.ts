@@ -55,6 +55,7 @@ async function open({ poolSize = 10, timeoutMs = 60_000 } = {}) {
   const administration = stack.use(await openAdministration(url, quiet.log));
   await administration.keys.createAccount('acme');
   const create = async () => (await administration.keys.create('acme')).key;
+  const created: [string, string] = [await create(), await create()];
   const network = stack.use(await startSlowNetwork(url));
   const telemetry = openTelemetry();
   const { databaseUrl } = network;
@@ -67,8 +68,16 @@ async function open({ poolSize = 10, timeoutMs = 60_000 } = {}) {
   return {
     petStore,
     network,
-    created: [await create(), await create()] as [string, string],
+    created,
     list: (key: string, limit = 20) => petStore.listPets(callWith(key), { limit }),
+    /** Holds a connection by the look-up of the first key. */
+    async occupy() {
+      const [first, other] = created;
+      const release = network.hold(lookUpOf(first));
+      const hanging = petStore.listPets(callWith(first), {});
+      await vi.waitFor(() => expect(network.count(lookUpOf(first))).toBe(1));
+      return { other, hanging, release };
+    },
     /** How many queries have a place, and how many wait for one. */
     async queries() {
       const used = await valuesOf(telemetry.metrics, 'petstore_limit_used', 'limit');
@@ -147,10 +156,7 @@ describe('the queue before PostgreSQL', () => {
   it('ends the wait of a call whose deadline passes or whose client leaves, with nothing sent', async () => {
     await using opened = await open({ poolSize: 1, timeoutMs: 300 });
     const { network, petStore, queries } = opened;
-    const [first, other] = opened.created;
-    const release = network.hold(lookUpOf(first));
-    const hanging = petStore.listPets(callWith(first), {});
-    await vi.waitFor(() => expect(network.count(lookUpOf(first))).toBe(1));
+    const { other, hanging, release } = await opened.occupy();
     const left = callWith(other);
     const rex = { name: 'Rex', categoryId: '1' };
     const leaving = petStore.createPet(left, rex);
@@ -169,11 +175,8 @@ describe('the queue before PostgreSQL', () => {
 
   it('ends all calls that wait for the look-up of a key at their deadline, not one after the other', async () => {
     await using opened = await open({ poolSize: 1, timeoutMs: 300 });
-    const { network, petStore } = opened;
-    const [first, other] = opened.created;
-    const release = network.hold(lookUpOf(first));
-    const hanging = petStore.listPets(callWith(first), {});
-    await vi.waitFor(() => expect(network.count(lookUpOf(first))).toBe(1));
+    const { petStore } = opened;
+    const { other, hanging, release } = await opened.occupy();
     const caller = callWith(other);
     // Each call that waits, and each look-up that does.
     const waits = vi.spyOn(caller, 'whenCancelled');
@@ -188,10 +191,7 @@ describe('the queue before PostgreSQL', () => {
   it('looks a key up for the callers that wait when the first of them leaves', async () => {
     await using opened = await open({ poolSize: 1 });
     const { network, petStore, queries } = opened;
-    const [first, other] = opened.created;
-    const release = network.hold(lookUpOf(first));
-    const hanging = petStore.listPets(callWith(first), {});
-    await vi.waitFor(() => expect(network.count(lookUpOf(first))).toBe(1));
+    const { other, hanging, release } = await opened.occupy();
     const callers = Array.from({ length: 3 }, () => callWith(other));
     const lists = callers.map((caller) => petStore.listPets(caller, {}));
     const left = expect(lists[0]).rejects.toMatchObject({ name: 'CancelledError' });

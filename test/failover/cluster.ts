@@ -48,6 +48,9 @@ export async function startCluster(network: Network) {
     await writeFile(join(folder, `${name}.log`), '');
     execFileSync('chown', ['postgres', home, join(folder, `${name}.log`)]);
     const { authentication, ...postgresql } = source.postgresql;
+    const accounts = Object.entries(authentication as Record<string, object>).map(
+      ([role, account]) => [role, { ...account, password }] as const,
+    );
     const config = {
       ...source,
       name,
@@ -60,12 +63,7 @@ export async function startCluster(network: Network) {
         connect_address: `${address}:5432`,
         data_dir: join(home, 'data'),
         parameters: { unix_socket_directories: home },
-        authentication: Object.fromEntries(
-          Object.entries(authentication as Record<string, object>).map(([role, account]) => [
-            role,
-            { ...account, password },
-          ]),
-        ),
+        authentication: Object.fromEntries(accounts),
       },
     };
     // JSON is valid YAML.
@@ -104,9 +102,7 @@ export async function startCluster(network: Network) {
         const primary = all.find(({ role }) => role === 'leader');
         if (primary && roles.length === 3 && roles.includes('sync_standby')) return primary.name;
       }
-      const logs = [...addresses.keys()].map((name) =>
-        readFile(join(folder, `${name}.log`), 'utf8'),
-      );
+      const logs = nodes.map((name) => readFile(join(folder, `${name}.log`), 'utf8'));
       const ends = (await Promise.all(logs)).map((log) => log.slice(-3000)).join('\n---\n');
       throw new Error(`The cluster did not recover: ${JSON.stringify(await members())}\n${ends}`);
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import { query } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 import { nodes, startCluster, times } from './cluster.ts';
 import { currentNetwork, Network, runInNetwork } from './network.ts';
@@ -47,9 +47,8 @@ async function failOver(network: Network, rounds: number): Promise<void> {
       fail: (node) => network.signal(node, 'SIGSTOP'),
       async restore(node) {
         network.signal(node, 'SIGCONT');
-        // The node resumes as a primary and must detect that it no longer is one. Then it is
-        // restarted, because after a freeze Patroni 3.0 can disagree with etcd on the synchronous
-        // standby forever.
+        // It must detect that it is no primary any more. Then it is restarted, because after a freeze
+        // Patroni 3.0 can disagree with etcd on the synchronous standby forever.
         await wait(3000);
         network.signal(node, 'SIGKILL');
         cluster.startNode(node);
@@ -61,10 +60,9 @@ async function failOver(network: Network, rounds: number): Promise<void> {
     },
   };
   await cluster.healthy();
-  await query(cluster.databaseUrl('postgres', 'postgres'), [
-    `create role petstore login password '${cluster.password}'`,
-    'create database petstore owner petstore',
-  ]);
+  const postgres = cluster.databaseUrl('postgres', 'postgres');
+  await query(postgres, `create role petstore login password '${cluster.password}'`);
+  await query(postgres, 'create database petstore owner petstore');
   const databaseUrl = cluster.databaseUrl('petstore', 'petstore');
   const env = { DATABASE_URL: databaseUrl, DEMO: 'on', MAX_EVENT_LOOP_LAG_MS: '60000' };
   await using first = await nodeStart(env);
@@ -100,7 +98,7 @@ async function failOver(network: Network, rounds: number): Promise<void> {
   await writers.stop();
   const problems = compare(beforeBackup, restored).map((problem) => `${problem} (in the backup)`);
 
-  const [stored = []] = await query(databaseUrl, ['select id::text, name from pets']);
+  const stored = await petsIn(databaseUrl);
   problems.push(...compare(writers.writes, stored));
   for (const { pid, output, exited } of gateways) {
     const ended = await Promise.race([exited.then(() => true), wait(0, false)]);
@@ -147,21 +145,10 @@ async function backUpAndRestore(databaseUrl: string, newDatabaseUrl: string) {
   const file = join(tmpdir(), 'backup.dump');
   const server = newDatabaseUrl.replace(/[^/]*$/, 'postgres');
   execFileSync('pg_dump', ['--format=custom', `--file=${file}`, databaseUrl]);
-  await query(server, ['create database restored']);
+  await query(server, 'create database restored');
   execFileSync('pg_restore', ['--no-owner', `--dbname=${newDatabaseUrl}`, file]);
-  const [pets = []] = await query(newDatabaseUrl, ['select id::text, name from pets']);
-  return pets;
+  return petsIn(newDatabaseUrl);
 }
 
-/** Runs statements over one connection. @returns the rows of each. */
-async function query(databaseUrl: string, statements: readonly string[]) {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const results = [];
-    for (const statement of statements) results.push((await client.query(statement)).rows);
-    return results;
-  } finally {
-    await client.end();
-  }
-}
+const petsIn = async (databaseUrl: string) =>
+  (await query(databaseUrl, 'select id::text, name from pets')) as { id: string; name: string }[];

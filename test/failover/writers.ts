@@ -39,16 +39,11 @@ export function startWriters(gateways: readonly string[], clients: number) {
   }
 
   async function send(gateway: string, name: string) {
-    const { body } = await request(`${gateway}/graphql`, {
-      dispatcher,
-      method: 'POST',
-      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query:
-          'mutation Add($name: String!) { addPet(input: { name: $name, categoryId: 1 }) { id } }',
-        variables: { name },
-      }),
-    });
+    const headers = { authorization: 'Bearer demo-key', 'content-type': 'application/json' };
+    const query =
+      'mutation Add($name: String!) { addPet(input: { name: $name, categoryId: 1 }) { id } }';
+    const sent = { method: 'POST', headers, body: JSON.stringify({ query, variables: { name } }) };
+    const { body } = await request(`${gateway}/graphql`, { dispatcher, ...sent });
     const { data, errors } = (await body.json()) as {
       readonly data?: { readonly addPet: { readonly id: string } | null };
       readonly errors?: readonly { readonly message: string }[];

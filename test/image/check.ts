@@ -11,10 +11,7 @@ type Start = (
 export async function check(start: Start): Promise<void> {
   const onVolume = { DATABASE_URL: 'file:/data/pet-store.db' };
   const local = { PORT: '0', HOST: '127.0.0.1' };
-  const finish = async (
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = onVolume,
-  ) => {
+  const finish = async (args: readonly string[], env: Parameters<Start>[1] = onVolume) => {
     const container = start(args, env);
     assert.equal(await container.exited, 0, container.output.stderr);
     return container.output.stdout;
@@ -24,23 +21,16 @@ export async function check(start: Start): Promise<void> {
 
   const gateway = start([], { ...local, ...onVolume });
   const url = await urlOf(gateway);
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      query:
-        'mutation { addPet(input: { name: "Rex", categoryId: 9223372036854775807 }) { categoryId } }',
-    }),
-  });
-  assert.deepEqual(await response.json(), {
-    data: { addPet: { categoryId: '9223372036854775807' } },
-  });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const query =
+    'mutation { addPet(input: { name: "Rex", categoryId: 9223372036854775807 }) { categoryId } }';
+  const sent = { method: 'POST', headers, body: JSON.stringify({ query }) };
+  const { data } = await (await fetch(`${url}/graphql`, sent)).json();
+  assert.deepEqual(data, { addPet: { categoryId: '9223372036854775807' } });
   assert.equal((await fetch(`${url}/readyz`)).status, 200);
-  const page = await fetch(`${url}/v1/docs/swagger-ui-bundle.js`);
-  assert.equal(page.status, 200);
-  const verdict = await finish(['check-service', '--base-url', `${url}/v1`], {
-    PETSTORE_API_KEY: key,
-  });
+  assert.equal((await fetch(`${url}/v1/docs/swagger-ui-bundle.js`)).status, 200);
+  const args = ['check-service', '--base-url', `${url}/v1`];
+  const verdict = await finish(args, { PETSTORE_API_KEY: key });
   assert.match(verdict, /^\d+ passed, 0 failed/m);
 
   gateway.kill('SIGTERM');

@@ -32,18 +32,12 @@ export function startContainer(
     'mount --bind "$DATA" "$FILES/data"',
     `exec chroot --userspec=${user} "$FILES" env --ignore-environment --chdir=${folder} "$@"`,
   ].join(' && ');
-  const settings = [
-    ...env,
-    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
-  ];
-  const child = spawn(
-    'unshare',
-    ['--mount', 'sh', '-c', prepare, 'sh', ...settings, ...entrypoint, ...args],
-    {
-      env: { PATH: process.env['PATH'], FILES: files, DATA: data },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const command = [...env, ...settings, ...entrypoint, ...args];
+  const child = spawn('unshare', ['--mount', 'sh', '-c', prepare, 'sh', ...command], {
+    env: { PATH: process.env['PATH'], FILES: files, DATA: data },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     output.stdout += chunk;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -72,6 +72,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
 
   const failure = 'the store of rate limits failed: each process limits alone';
   type Gateway = Awaited<ReturnType<typeof open>>;
+  type Redis = Awaited<ReturnType<typeof startRedis>>;
 
   /** Returns the changes of the store's state that were logged. */
   const changes = ({ lines }: Gateway) =>
@@ -158,13 +159,7 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
 
   it('needs no other permissions than those in docs/production.md', async () => {
     await using redis = await startRedis();
-    const page = readFileSync('docs/production.md', 'utf8');
-    const [, permissions = ''] = /^user petstore on (.+)$/m.exec(page) ?? [];
-    const rules = permissions.replace('PASSWORD', 'correct-horse').split(' ');
-    await redis.send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
-    const url = new URL('/1', redis.url);
-    Object.assign(url, { username: 'petstore', password: 'correct-horse' });
-    await using gateway = await open(url.href);
+    await using gateway = await open(await redis.permit());
     expect(await served(gateway.url, 5)).toBe(5);
     // Without the script in its cache, Redis receives the text.
     await redis.send('SCRIPT', 'FLUSH');
@@ -206,7 +201,10 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     });
   });
 
-  it('fails no request when Redis is killed and starts again', async () => {
+  it.each<[string, (redis: Redis) => Promise<unknown>, (redis: Redis) => Promise<unknown>]>([
+    ['killed and starts again', (redis) => redis.kill(), (redis) => redis.restart()],
+    ['full', (redis) => redis.limit('1'), (redis) => redis.limit('0')],
+  ])('fails no request when Redis is %s', async (_, fail, mend) => {
     await using redis = await startRedis();
     await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
     let isOver = false;
@@ -214,8 +212,8 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     const clients = Array.from({ length: 5 }, async () => {
       while (!isOver) statuses.add(await send(gateway.url));
     });
-    await redis.kill();
-    await outlast(gateway, () => redis.restart());
+    await fail(redis);
+    await outlast(gateway, () => mend(redis));
     isOver = true;
     await Promise.all(clients);
     expect([...statuses]).toEqual([200]);
@@ -279,13 +277,6 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     expect(await served(gateway.url, 5)).toBe(5);
   });
 
-  it('fails no request when Redis is full', async () => {
-    await using redis = await startRedis();
-    await using gateway = await open(redis.url, { rateLimitPerKey: 100_000 });
-    await redis.send('CONFIG', 'SET', 'maxmemory', '1');
-    await outlast(gateway, () => redis.send('CONFIG', 'SET', 'maxmemory', '0'));
-  });
-
   it('limits each process alone while Redis is gone', async () => {
     await using redis = await startRedis();
     await redis.kill();
@@ -315,13 +306,9 @@ describe.skipIf(!hasRedis)('the rate of several gateways with one Redis', () => 
     const start = (sent: string) => {
       const url = new URL(redis.url.replace('redis:', 'rediss:'));
       url.password = sent;
-      return nodeStart({
-        DATABASE_URL: ':memory:',
-        ADMIN_PORT: '0',
-        RATE_LIMIT_PER_KEY: '1000',
-        RATE_LIMIT_STORE: url.href,
-        NODE_EXTRA_CA_CERTS: authority.caFile,
-      });
+      const store = { RATE_LIMIT_PER_KEY: '1000', RATE_LIMIT_STORE: url.href };
+      const common = { DATABASE_URL: ':memory:', ADMIN_PORT: '0' };
+      return nodeStart({ ...common, ...store, NODE_EXTRA_CA_CERTS: authority.caFile });
     };
     for (const [sent, up] of [
       [password, 1],

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createClient } from '@redis/client';
 import type { Certificate } from './authority.ts';
 import { createFolder } from './folder.ts';
@@ -34,8 +35,26 @@ export async function startRedis(settings: RedisSettings = {}) {
   const start = () => startProgram('redis-server', args, /Ready to accept connections/);
   let program = await start();
   const url = `redis://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const send = async (...command: string[]): Promise<unknown> => {
+    const client = createClient({ url });
+    await client.connect();
+    return client.sendCommand(command).finally(() => client.destroy());
+  };
   return {
     url,
+    /** Sends a command and returns the reply. */
+    send,
+    /** Limits its memory in bytes; 0 is no limit. */
+    limit: (bytes: string) => send('CONFIG', 'SET', 'maxmemory', bytes),
+    /** Creates a user with the permissions of docs/production.md. @returns the URL. */
+    async permit(): Promise<string> {
+      const page = readFileSync('docs/production.md', 'utf8');
+      const [, permissions = ''] = /^user petstore on (.+)$/m.exec(page) ?? [];
+      const rules = permissions.replace('PASSWORD', 'correct-horse').split(' ');
+      await send('ACL', 'SETUSER', 'petstore', 'on', ...rules);
+      const own = { username: 'petstore', password: 'correct-horse' };
+      return Object.assign(new URL('/1', url), own).href;
+    },
     /** Stops the process without ending it, as a machine does that hangs. */
     freeze: () => program.kill('SIGSTOP'),
     thaw: () => program.kill('SIGCONT'),
@@ -43,12 +62,6 @@ export async function startRedis(settings: RedisSettings = {}) {
     /** Starts it again on the same port, empty. */
     async restart(): Promise<void> {
       program = await start();
-    },
-    /** Sends a command and returns the reply. */
-    async send(...command: string[]): Promise<unknown> {
-      const client = createClient({ url });
-      await client.connect();
-      return client.sendCommand(command).finally(() => client.destroy());
     },
     [Symbol.asyncDispose]: () => program.stop('SIGKILL'),
   };

@@ -10,18 +10,15 @@ describe('the files of the reference page', () => {
 
   it('require no key, and may load nothing from other origins', async () => {
     for (const [path, type] of [
-      ['', 'text/html; charset=utf-8'],
-      ['/page.js', 'text/javascript; charset=utf-8'],
-      ['/page.css', 'text/css; charset=utf-8'],
-      ['/swagger-ui.css', 'text/css; charset=utf-8'],
-      ['/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+      ['', 'html'],
+      ['/page.js', 'javascript'],
+      ['/page.css', 'css'],
+      ['/swagger-ui.css', 'css'],
+      ['/swagger-ui-bundle.js', 'javascript'],
     ] as const) {
       const { response } = await get(path);
-      expect([path, response.status, response.headers.get('content-type')]).toEqual([
-        path,
-        200,
-        type,
-      ]);
+      expect(response.status, path).toBe(200);
+      expect(response.headers.get('content-type')).toBe(`text/${type}; charset=utf-8`);
       expect(response.headers.get('content-security-policy')).toMatch(
         /^default-src 'none'; script-src 'self';.* connect-src 'self';.* frame-ancestors 'none'/,
       );
@@ -31,14 +28,11 @@ describe('the files of the reference page', () => {
     }
   });
 
-  it.each([
-    '/',
-    '/package.json',
-    '/constructor',
-    '/..%2Froutes.ts',
-  ])('do not include %s', async (path) => {
-    const { response, text } = await get(path);
-    expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
+  it('include no others', async () => {
+    for (const path of ['/', '/package.json', '/constructor', '/..%2Froutes.ts']) {
+      const { response, text } = await get(path);
+      expect([response.status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found' }]);
+    }
   });
 
   it('are sent compressed, and not again to a browser that has them', async () => {

@@ -103,27 +103,22 @@ describe('the REST interface', () => {
     }
   });
 
+  const unknown = { writeOutcome: 'UNKNOWN' } as const;
   it.each([
     [new Error('y'), 'An internal error occurred. The write may have been carried out.'],
     [new RefusedStatementError('y'), 'An internal error occurred. Try again later.'],
     [
-      new ErrorResponse(409, 'in flight', {
-        body: { code: 'x', message: 'in flight', status: 409 },
-        writeOutcome: 'UNKNOWN',
-      }),
-      'in flight. The write may have been carried out.',
+      new ErrorResponse(409, 'No', { body: { code: 'x', message: 'No', status: 409 }, ...unknown }),
+      'No. The write may have been carried out.',
     ],
   ])('says whether a write may have been carried out: %s', async (thrown, message) => {
     const createPet = () => Promise.reject(thrown);
     const petStore = { ...(await openBuiltin()), createPet };
     await using opened = await openGateway({ petStore });
-    const response = await opened.gateway(
-      new Request('http://gateway.test/v1/pets', {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: '{"name":"Rex","categoryId":1}',
-      }),
-    );
+    const headers = { authorization, 'content-type': json };
+    const body = '{"name":"Rex","categoryId":1}';
+    const request = new Request('http://gateway.test/v1/pets', { method: 'POST', headers, body });
+    const response = await opened.gateway(request);
     expect(await response.json()).toMatchObject({ message });
   });
 
@@ -161,52 +156,35 @@ describe('the REST interface', () => {
     ['/quickstart/messages', '{"message":"Hello"}', null],
   ])('responds with 400 to POST %s %s %s without calling the backend', async (path, body, type) => {
     const { status, text, calls } = await post(path, body || ' ', type);
-    expect([status, JSON.parse(text)]).toEqual([
-      400,
-      { code: 'invalid_value', message: expect.any(String), status: 400 },
-    ]);
+    const error = { code: 'invalid_value', message: expect.any(String), status: 400 };
+    expect([status, JSON.parse(text)]).toEqual([400, error]);
     expect(calls).toEqual([]);
   });
 
   it('responds with 413 to a body larger than 256 KiB', async () => {
     const { status, text, calls } = await post('/v1/pets', `{"name":"${'x'.repeat(262_144)}"}`);
-    expect([status, JSON.parse(text)]).toEqual([
-      413,
-      {
-        code: 'body_too_large',
-        message: 'The request body is too large: expected at most 262144 bytes.',
-        status: 413,
-      },
-    ]);
+    const message = 'The request body is too large: expected at most 262144 bytes.';
+    expect(status).toBe(413);
+    expect(JSON.parse(text)).toEqual({ code: 'body_too_large', message, status });
     expect(calls).toEqual([]);
   });
 
   it.each([
-    ['/v1/pets', {}, 'Bearer realm="pet store"'],
-    ['/v1/store/orders', {}, 'Bearer realm="pet store"'],
-    ['/v1/pets', { authorization: 'Basic abc' }, 'Bearer realm="pet store"'],
-    [
-      '/v1/pets',
-      { authorization: 'Bearer wrong-key' },
-      'Bearer realm="pet store", error="invalid_token"',
-    ],
+    ['/v1/pets', {}, ''],
+    ['/v1/store/orders', {}, ''],
+    ['/v1/pets', { authorization: 'Basic abc' }, ''],
+    ['/v1/pets', { authorization: 'Bearer wrong-key' }, ', error="invalid_token"'],
   ])('responds with 401 to %s with the headers %j', async (path, headers, challenge) => {
     const { status, text, headers: received } = await send(path, { headers });
     expect([status, JSON.parse(text).status]).toEqual([401, 401]);
-    expect(received.get('www-authenticate')).toBe(challenge);
+    expect(received.get('www-authenticate')).toBe(`Bearer realm="pet store"${challenge}`);
   });
 
   it('responds with 404 to an unknown pet and to an unknown path', async () => {
     const pet = await send('/v1/pets/404404');
     expect(JSON.parse(pet.text)).toMatchObject({ code: 'pet_not_found', status: 404 });
-    for (const path of [
-      '/v1/',
-      '/v1/pets/',
-      '/v1/pets/1/2',
-      '/v1/cats',
-      '/quickstart/',
-      '/v2/pets',
-    ]) {
+    const paths = ['/v1/', '/v1/pets/', '/v1/pets/1/2', '/v1/cats', '/quickstart/', '/v2/pets'];
+    for (const path of paths) {
       const { status, text } = await send(path);
       expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'not_found', status: 404 }]);
     }
@@ -244,19 +222,6 @@ describe('the REST interface', () => {
       },
       components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
     });
-  });
-
-  it('responds with 500 without details to an unexpected error, and logs it', async () => {
-    const petStore = await openBuiltin();
-    await using opened = await openGateway({
-      petStore: { ...petStore, listOrders: () => Promise.reject(new Error('secret')) },
-    });
-    const response = await opened.gateway(
-      new Request('http://gateway.test/v1/store/orders', { headers: { authorization } }),
-    );
-    expect(response.status).toBe(500);
-    expect(await response.text()).not.toContain('secret');
-    expect(opened.logged).toHaveLength(1);
   });
 
   it('is not served with a REST backend', async () => {
