@@ -13,7 +13,7 @@ export interface BrokenService {
 }
 
 /** A request, as the contract names its parts. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   /** Method and path below the base URL, such as `GET /pets`. */
   readonly operation: string;
   readonly query: URLSearchParams;
@@ -23,7 +23,7 @@ export interface ReceivedRequest {
 }
 
 /** Returns the correct response to the request, after changing some of its parts. */
-export type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) => Promise<Response>;
+type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) => Promise<Response>;
 
 const key = 'Bearer demo-key';
 const jsonType = 'application/json';

@@ -3,9 +3,9 @@ import { openAdministration, openPetStore } from '../../src/backends/open.ts';
 import { startAddress } from '../support/address.ts';
 import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
-import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { connectTo, nameOf, query, startPostgres } from '../support/postgres.ts';
 import { rex } from '../support/writes.ts';
+import { hasPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 if (!hasPgBouncer) process.stdout.write('PgBouncer tests are SKIPPED: install pgbouncer.\n');
 

@@ -11,9 +11,9 @@ import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { nodeStart } from '../support/process.ts';
-import { hasPrometheus, startPrometheus } from '../support/prometheus.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { hasPrometheus, startPrometheus } from './prometheus.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (file: string) => readFile(new URL(file, root), 'utf8');

@@ -13,7 +13,7 @@ if (!isBrowserInstalled) {
 export const browserTest = it.skipIf(!isBrowserInstalled);
 
 /** A part of a browser that shares nothing with other parts. */
-export type IsolatedBrowser = Pick<Browser, 'newPage' | 'close'> & AsyncDisposable;
+type IsolatedBrowser = Pick<Browser, 'newPage' | 'close'> & AsyncDisposable;
 
 /** The connection to the browser of the test run, which the files of a worker share. */
 let connected: Promise<Browser> | undefined;

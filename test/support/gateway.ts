@@ -55,7 +55,7 @@ export type TestOptions = Partial<AppOptions & AppResources & OverloadLimits & R
 };
 
 /** Where a gateway listens: on a free port unless the test chooses. */
-export type TestListenOptions = Partial<Pick<ListenOptions, 'host' | 'tls'>>;
+type TestListenOptions = Partial<Pick<ListenOptions, 'host' | 'tls'>>;
 
 /**
  * Opens a gateway that tests call like `fetch`, without a socket. It records log lines. Disposing

@@ -22,7 +22,7 @@ export function graphqlRequest(
 }
 
 /** A GraphQL response as a client receives it. */
-export interface GraphQLResponse<Data = Record<string, unknown>> {
+interface GraphQLResponse<Data = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   /** The body before parsing. */

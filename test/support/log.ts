@@ -23,16 +23,10 @@ function openLog() {
     lines,
     logged,
     /** Returns the parsed lines of requests. */
-    requests: () => requestsIn(lines.join('')),
+    requests: () =>
+      lines.filter((line) => line.includes('"msg":"request"')).map((line) => JSON.parse(line)),
   };
 }
-
-/** Returns the parsed lines of requests in the output of a gateway. */
-export const requestsIn = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => line.includes('"msg":"request"'))
-    .map((line) => JSON.parse(line));
 
 /** Opens separate telemetry for a test, and records the log lines. */
 export function openTelemetry() {

@@ -5,7 +5,7 @@ import { installed, isConsumerInstalled } from './consumer.ts';
 import { startServer } from './server.ts';
 
 /** A server with its own route `/hello` and the gateway at `/api/graphql`. */
-export interface Mounted extends AsyncDisposable {
+interface Mounted extends AsyncDisposable {
   readonly url: string;
 }
 

@@ -10,7 +10,7 @@ import { isInstalled } from './program.ts';
 export const hasNginx = isInstalled('nginx', '-v');
 
 /** A line of the access log of `deploy/nginx.conf`. */
-export interface BalancedRequest {
+interface BalancedRequest {
   readonly requestId: string;
   readonly status: number;
   /** The gateways that nginx tried, as `host:port`, in order. */

@@ -18,9 +18,7 @@ export interface Operation {
 }
 
 /** The schema and the example of a body by its media type. */
-export type Content = Readonly<
-  Record<string, { readonly schema: Schema; readonly example?: unknown }>
->;
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 /** The parts of a schema object that the document uses, with every `$ref` resolved. */
 export interface Schema {
@@ -36,7 +34,7 @@ export interface Schema {
 }
 
 /** The parts of the served OpenAPI document that tests use. */
-export interface OpenApi {
+interface OpenApi {
   readonly operations: readonly Operation[];
   /** The body of every error. */
   readonly error: Schema;

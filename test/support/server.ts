@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /** A listening server. Disposing of it also closes its connections. */
-export interface StartedServer extends AsyncDisposable {
+interface StartedServer extends AsyncDisposable {
   readonly port: number;
   /** `http://127.0.0.1:PORT`, whatever the server speaks. */
   readonly url: string;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fuzzed } from '../support/fuzzed.ts';
 import { apiKey, openGateway } from '../support/gateway.ts';
 import { readOpenApi } from '../support/openapi.ts';
-import { anyRequests, type PlannedRequest, validRequests } from '../support/openapi-requests.ts';
 import { violationsOf } from '../support/violations.ts';
+import { anyRequests, type PlannedRequest, validRequests } from './openapi-requests.ts';
 
 const { operations } = await readOpenApi();
 

@@ -91,12 +91,10 @@ describe('the bodies of responses', () => {
   });
 
   it('count with their decoded bytes', async () => {
-    const gzip = encodeResponse('200 OK', gzipSync(`[${' '.repeat(800_000)}]`), [
-      'Content-Encoding: gzip',
-    ]);
-    await using rest = await startRest((socket) => socket.write(gzip), {
-      maxBufferedBytes: 1_000_000,
-    });
+    const body = gzipSync(`[${' '.repeat(800_000)}]`);
+    const gzip = encodeResponse('200 OK', body, ['Content-Encoding: gzip']);
+    const limits = { maxBufferedBytes: 1_000_000 };
+    await using rest = await startRest((socket) => socket.write(gzip), limits);
     await expect(rest.list()).rejects.toMatchObject(noMemory);
   });
 

@@ -37,14 +37,8 @@ describe('a client that leaves', () => {
       fail(socket);
     });
     await expect(rest.add(client.signal)).rejects.not.toMatchObject(cancelled);
-    expect(rest.logged.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({
-        requestId: 'test',
-        operation: 'createPet',
-        clientLeft: true,
-        ...entry,
-      }),
-    ]);
+    const line = { requestId: 'test', operation: 'createPet', clientLeft: true, ...entry };
+    expect(rest.logged.map((text) => JSON.parse(text))).toMatchObject([line]);
   });
 
   it('before its call, or while a write waits for a connection, sends nothing', async () => {
@@ -80,11 +74,8 @@ describe('a client that leaves', () => {
     ['before', (leave: () => void) => queueMicrotask(leave)],
     ['during', (leave: () => void) => setTimeout(leave, 20)],
   ])('%s the pause before a retry is not waited for, and its call not sent again', async (_, schedule) => {
-    const after = ['Retry-After: 1'];
-    await using rest = await startRest(
-      (socket) => socket.write(encodeResponse('503 Busy', '', after)),
-      { maxConnections: 1 },
-    );
+    const busy = encodeResponse('503 Busy', '', ['Retry-After: 1']);
+    await using rest = await startRest((socket) => socket.write(busy), { maxConnections: 1 });
     const client = new AbortController();
     {
       using _leaving = onUndici('request:trailers', () => schedule(() => client.abort()));

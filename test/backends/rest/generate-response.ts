@@ -22,7 +22,7 @@ export interface GeneratedResponse {
 export type Operation = 'pets' | 'orders' | 'addPet' | 'sendMessage';
 
 /** What happens to the connection after the last piece. */
-export type Ending = 'stays open' | 'ends' | 'is reset' | 'hangs';
+type Ending = 'stays open' | 'ends' | 'is reset' | 'hangs';
 
 /** Text in the bodies of server errors, which clients must not see. */
 export const hiddenText = 'a-stack-trace-of-the-service';

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { waitForTurn } from '../../../src/limits/turns.ts';
@@ -37,11 +38,8 @@ describe('a complete response that waits for its turn', () => {
     ['large', encodeResponse('201 Created', pet)],
     ['encoded', encoded],
   ])('counts within the deadline of a write, which was done: %s', async (_, response) => {
-    await using rest = await startRest(
-      (socket) => socket.write(response),
-      { breakAfterFailures: 1 },
-      timeoutMs,
-    );
+    const respond = (socket: Socket) => socket.write(response);
+    await using rest = await startRest(respond, { breakAfterFailures: 1 }, timeoutMs);
     const caller = callWith('k');
     {
       using _held = holdTurns(caller.key);
@@ -54,11 +52,8 @@ describe('a complete response that waits for its turn', () => {
 
   it('is that of one retry, which replaces the failure before it', async () => {
     const responses = [encodeResponse('503 Oops', ''), encodeResponse('200 OK', list)];
-    await using rest = await startRest(
-      (socket) => socket.write(responses.shift() ?? ''),
-      {},
-      timeoutMs,
-    );
+    const respond = (socket: Socket) => socket.write(responses.shift() ?? '');
+    await using rest = await startRest(respond, {}, timeoutMs);
     const caller = callWith('k');
     using _held = holdTurns(caller.key);
     await expect(rest.petStore.listPets(caller, {})).rejects.toMatchObject(late);
@@ -82,13 +77,10 @@ describe('a complete response that waits for its turn', () => {
     // Nothing of it delays what its key needs next.
     held[Symbol.dispose]();
     const order: string[] = [];
-    await new Promise<void>((resolve) => {
-      waitForTurn(reader.key, () => {
-        order.push('reader');
-        resolve();
-      });
-      waitForTurn(callWith('other').key, () => order.push('other'));
-    });
+    const { promise: hasTurn, resolve } = Promise.withResolvers<unknown>();
+    waitForTurn(reader.key, () => resolve(order.push('reader')));
+    waitForTurn(callWith('other').key, () => order.push('other'));
+    await hasTurn;
     expect(order).toEqual(['reader']);
     using _held = holdTurns(writer.key);
     using _passed = atEnd(() => writer.cancel('deadline'));

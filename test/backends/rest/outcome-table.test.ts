@@ -16,11 +16,7 @@ import { typedError } from '../../../src/graphql/errors.ts';
 import { internalError } from '../../../src/http/error.ts';
 import type { Effect } from '../../../src/limits/circuit.ts';
 
-const responded = (status: number): Responded => ({
-  status,
-  headers: {},
-  body: Buffer.alloc(0),
-});
+const responded = (status: number): Responded => ({ status, headers: {}, body: Buffer.alloc(0) });
 
 const failed = (...reasons: Failed['why'][]) => reasons.map((why): Outcome => ({ why }));
 

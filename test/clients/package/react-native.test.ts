@@ -6,8 +6,8 @@ import { openPersistedDocuments } from '../../../src/yoga/persisted-documents.ts
 import { openConsumer } from '../../support/consumer.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
 import { startGateway } from '../../support/gateway.ts';
-import { createHermesContext, fetchText, reactNativeGlobals } from '../../support/hermes.ts';
 import { manifestFile } from '../../support/manifest.ts';
+import { createHermesContext, fetchText, reactNativeGlobals } from './hermes.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 

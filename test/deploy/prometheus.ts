@@ -1,7 +1,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isInstalled, startProgram } from './program.ts';
+import { isInstalled, startProgram } from '../support/program.ts';
 
 /** Whether Prometheus is installed (Debian package `prometheus`). */
 export const hasPrometheus = isInstalled('prometheus') && isInstalled('promtool');

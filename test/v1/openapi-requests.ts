@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { stringifyJson } from '../../src/contract/json.ts';
-import { anyCharacter } from './fuzzed.ts';
-import type { Operation, Schema } from './openapi.ts';
+import { anyCharacter } from '../support/fuzzed.ts';
+import type { Operation, Schema } from '../support/openapi.ts';
 
 /** A request to send. `body` is undefined if the operation has no request body. */
 export interface PlannedRequest {
@@ -28,7 +28,7 @@ export function validRequests(operation: Operation, apiKey: string): Arbitrary<P
       path: fill(
         path,
         values,
-        given.map((name) => [name, values[name] ?? '']),
+        Object.entries(values).filter(([name]) => given.includes(name)),
       ),
       headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
       body,

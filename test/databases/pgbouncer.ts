@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { account, freePort } from './postgres.ts';
-import { isInstalled, startProgram } from './program.ts';
+import { account, freePort } from '../support/postgres.ts';
+import { isInstalled, startProgram } from '../support/program.ts';
 
 /** Whether PgBouncer is installed (Debian package `pgbouncer`). */
 export const hasPgBouncer = isInstalled('pgbouncer');
