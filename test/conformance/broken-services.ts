@@ -5,7 +5,6 @@ import { parseJson, stringifyJson } from '../../src/contract/json.ts';
 
 /** A service that differs from the contract in one way, and the checks that must fail for it. */
 export interface BrokenService {
-  readonly name: string;
   /** Responds to a request; `forward` forwards it, changed or not, to a service that follows the contract. */
   readonly respond: (request: ReceivedRequest, forward: Forward) => Response | Promise<Response>;
   /** The ids of the failing checks, with what they report. */
@@ -78,10 +77,9 @@ const isLimitOf = (limit: number) => (request: ReceivedRequest) =>
   request.query.get('limit') === String(limit);
 const many = (count: number) => Array.from({ length: count }, (_, id) => ({ ...rex, id }));
 
-/** Services that violate the contract in one way each. */
-export const brokenServices: readonly BrokenService[] = [
-  {
-    name: 'requires no key',
+/** Services that violate the contract in one way each, by what each does. */
+export const brokenServices: Readonly<Record<string, BrokenService>> = {
+  'requires no key': {
     respond: (request, forward) => forward({ authorization: request.authorization ?? key }),
     failures: {
       ...all([...noKeys, 'message-no-key'], 'expected 401, received 200, JSON'),
@@ -90,21 +88,18 @@ export const brokenServices: readonly BrokenService[] = [
       'create-no-key': 'expected 401, received 201, JSON',
     },
   },
-  {
-    name: 'accepts any key for orders',
+  'accepts any key for orders': {
     respond: (request, forward) =>
       is(request, 'GET /store/orders') && request.authorization !== null
         ? forward({ authorization: key })
         : forward(),
     failures: { 'orders-wrong-key': 'expected 401, received 200, an array of 2' },
   },
-  {
-    name: 'sends more orders than the gateway reads',
+  'sends more orders than the gateway reads': {
     respond: changing(200, () => json(200, [' '.repeat(4 * 1024 * 1024)]), 'GET /store/orders'),
     failures: { orders: 'no complete response: the body is larger than 4 MiB' },
   },
-  {
-    name: 'responds with 403 to a wrong key',
+  'responds with 403 to a wrong key': {
     respond: responding(
       ({ authorization }) => authorization !== null && authorization !== key,
       () => json(403, { ...error, status: 403 }),
@@ -115,49 +110,40 @@ export const brokenServices: readonly BrokenService[] = [
       'expected 401, received 403, code "no"',
     ),
   },
-  {
-    name: 'sends no body with a 401',
+  'sends no body with a 401': {
     respond: changing(401, () => new Response(null, { status: 401 })),
     failures: all([...noKeys, ...wrongKeys], `${notJson} nothing`),
   },
-  {
-    name: 'sends the status in an Error body as text',
+  'sends the status in an Error body as text': {
     respond: changing(400, () => json(400, { ...error, status: '400' })),
     failures: all(refusals, noErrorBody),
   },
-  {
-    name: 'sends another status in Error bodies',
+  'sends another status in Error bodies': {
     respond: changing(404, () => json(404, error)),
     failures: all(missing, 'status in the Error body: expected 404, received 401'),
   },
-  {
-    name: 'sends ids as text',
+  'sends ids as text': {
     respond: listing((pets) => pets.map((pet) => ({ ...pet, id: String(pet['id']) }))),
     failures: all(lists, '[0].id: expected an int64 number, received string.'),
   },
-  {
-    name: 'sends null for a missing status',
+  'sends null for a missing status': {
     respond: listing((pets) => pets.map((pet) => ({ status: null, ...pet }))),
     failures: all(['list', 'limit-100'], 'status: expected a value or none, received null'),
   },
-  {
-    name: 'lists a pet twice',
+  'lists a pet twice': {
     respond: listing((pets) => (pets.length < 5 ? pets : [...pets, pets[0]])),
     failures: all(['list', 'limit-100', 'filter-available'], 'the id 1 appears twice'),
   },
-  {
-    name: 'returns 25 pets by default',
+  'returns 25 pets by default': {
     respond: (request, forward) =>
       request.query.size === 0 ? listing(() => many(25))(request, forward) : forward(),
     failures: { list: 'expected at most 20 pets, received 25' },
   },
-  {
-    name: 'ignores the limit',
+  'ignores the limit': {
     respond: ({ query }, forward) => forward({ query: without(query, 'limit') }),
     failures: { 'limit-1': 'expected at most 1 pet, received 12' },
   },
-  {
-    name: 'ignores the filter',
+  'ignores the filter': {
     respond: ({ query }, forward) => forward({ query: without(query, 'status') }),
     failures: {
       'filter-available': 'status of pet 3: expected "available", received "pending"',
@@ -165,46 +151,37 @@ export const brokenServices: readonly BrokenService[] = [
       'filter-sold': 'status of pet 1: expected "sold", received "available"',
     },
   },
-  {
-    name: 'omits pets that match the filter',
+  'omits pets that match the filter': {
     respond: responding(
       ({ query }) => query.get('status') === 'sold',
       () => json(200, []),
     ),
     failures: { 'filter-sold': 'pet 4 has this status but is not in the list of 0' },
   },
-  {
-    name: 'sends lists as text/plain',
+  'sends lists as text/plain': {
     respond: responding(isLimitOf(1), () => text('[]', 'text/plain')),
     failures: { 'limit-1': `${notJson} "text/plain"` },
   },
-  {
-    name: 'sends Latin-1',
+  'sends Latin-1': {
     respond: responding(isLimitOf(1), () => text(Buffer.from('["ä"]', 'latin1'), jsonType)),
     failures: { 'limit-1': 'body: expected valid JSON in UTF-8' },
   },
-  {
-    name: 'compresses bodies although the client accepts only identity',
+  'compresses bodies although the client accepts only identity': {
     respond: responding(isLimitOf(1), () => {
       const headers = { 'content-type': jsonType, 'content-encoding': 'gzip' };
       return new Response(gzipSync('[]'), { headers });
     }),
     failures: { 'limit-1': 'content-encoding: expected none, received "gzip"' },
   },
-  {
-    name: 'redirects',
-    respond: responding(
-      isGet,
-      () => new Response(null, { status: 302, headers: { location: '/v1/pets' } }),
-    ),
+  redirects: {
+    respond: responding(isGet, () => Response.redirect('http://127.0.0.1/v1/pets')),
     failures: {
       ...all(['get-no-key', 'get-wrong-key'], `expected 401, received 302, ${notJson} nothing`),
       ...all(['get', 'create', 'create-int64'], `expected 200, received 302, ${notJson} nothing`),
       ...all(missing, `expected 404, received 302, ${notJson} nothing`),
     },
   },
-  {
-    name: 'returns another pet',
+  'returns another pet': {
     respond: (request, forward) =>
       isGet(request) ? changing(200, () => json(200, rex))(request, forward) : forward(),
     failures: {
@@ -213,23 +190,19 @@ export const brokenServices: readonly BrokenService[] = [
       'create-int64': 'id: expected "14", received "1"',
     },
   },
-  {
-    name: 'responds with 200 for an unknown pet',
+  'responds with 200 for an unknown pet': {
     respond: changing(404, () => json(200, null)),
     failures: all(missing, 'body: expected an object, received null.'),
   },
-  {
-    name: 'responds with 200 to POST /pets',
+  'responds with 200 to POST /pets': {
     respond: changing(201, () => json(200, rex)),
     failures: all(['create', 'create-int64'], 'expected 201, received 200, JSON'),
   },
-  {
-    name: 'loses the status',
+  'loses the status': {
     respond: ({ body }, forward) => forward({ body: body.replace(',"status":"available"', '') }),
     failures: { create: 'status: expected "available", received nothing' },
   },
-  {
-    name: 'rounds integers',
+  'rounds integers': {
     respond: changing(201, async (response) => {
       const added = await response.text();
       return text(added.replace('9223372036854775807', '9223372036854774784'), jsonType, 201);
@@ -238,32 +211,28 @@ export const brokenServices: readonly BrokenService[] = [
       'create-int64': 'categoryId: expected "9223372036854775807", received "9223372036854774784"',
     },
   },
-  {
-    name: 'decodes UTF-8 as Latin-1',
+  'decodes UTF-8 as Latin-1': {
     respond: ({ body }, forward) => forward({ body: Buffer.from(body).toString('latin1') }),
     failures: {
       'create-int64':
         'name: expected "Überprüfung 🐕", received "Ã\u009cberprÃ¼fung ð\u009f\u0090\u0095"',
     },
   },
-  {
-    name: 'does not store the pet that it added',
+  'does not store the pet that it added': {
     respond: responding(
       (request) => is(request, 'GET /pets/13'),
       () => json(404, { ...error, status: 404 }),
     ),
     failures: { create: 'expected 200, received 404, code "no"' },
   },
-  {
-    name: 'responds with 422 to an invalid body',
+  'responds with 422 to an invalid body': {
     respond: changing(400, () => json(422, { ...error, status: 422 })),
     failures: all(
       [...refusals, 'message-no-message', 'message-no-json', 'message-no-type'],
       'expected 400, received 422, code "no"',
     ),
   },
-  {
-    name: 'sends messages without a timestamp',
+  'sends messages without a timestamp': {
     respond: changing(
       200,
       async (response) => json(200, { ...(await response.json()), createdAt: undefined }),
@@ -271,47 +240,41 @@ export const brokenServices: readonly BrokenService[] = [
     ),
     failures: { message: 'createdAt: expected an ISO 8601 timestamp, received nothing.' },
   },
-  {
-    name: 'fails to send messages',
+  'fails to send messages': {
     respond: changing(200, () => json(500, { ...error, status: 500 }), 'POST /messages'),
     failures: { message: 'expected a 2xx status, received 500, code "no"' },
   },
-];
+};
 
-/** Services that behave differently where the contract does not specify the behaviour. */
-export const unusualServices: readonly Omit<BrokenService, 'failures'>[] = [
-  {
-    name: 'responds with 500 to an invalid limit or status',
+/** Services that, as their names say, behave differently where the contract does not specify the behaviour. */
+export const unusualServices: Readonly<Record<string, Pick<BrokenService, 'respond'>>> = {
+  'responds with 500 to an invalid limit or status': {
     respond: responding(
       ({ query }) =>
         /^(?:0|101)$/.test(query.get('limit') ?? '') || query.get('status') === 'unknown',
       () => text('<h1>Oops</h1>', 'text/html', 500),
     ),
   },
-  {
-    name: 'has no orders',
+  'has no orders': {
     respond: responding(
       (request) => is(request, 'GET /store/orders'),
       () => text('', 'text/plain', 501),
     ),
   },
-  {
-    name: 'sends no deprecation headers',
+  'sends no deprecation headers': {
     respond: async (_, forward) => {
       const response = await forward();
       for (const name of ['sunset', 'link']) response.headers.delete(name);
       return response;
     },
   },
-  {
-    name: 'refuses unknown categories',
+  'refuses unknown categories': {
     respond: responding(
       ({ authorization, body }) => authorization === key && body.includes('9223372036854775807'),
       () => json(400, { ...error, status: 400 }),
     ),
   },
-  {
-    name: 'responds to a message with 202, and sends its errors as text',
+  'responds to a message with 202, and sends its errors as text': {
     respond: async (request, forward) => {
       const response = await forward();
       if (!is(request, 'POST /messages')) return response;
@@ -320,7 +283,7 @@ export const unusualServices: readonly Omit<BrokenService, 'failures'>[] = [
         : text('No.', 'text/plain', response.status);
     },
   },
-];
+};
 
 function json(status: number, body: unknown): Response {
   return text(stringifyJson(body), jsonType, status);

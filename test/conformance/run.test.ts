@@ -15,6 +15,12 @@ import { openRest } from '../support/rest-gateway.ts';
 import { startServer } from '../support/server.ts';
 import { type BrokenService, brokenServices, unusualServices } from './broken-services.ts';
 
+/** The options of a check without writes of the service at a URL. */
+const optionsOf = (url: string) => {
+  const baseUrl = new URL(url);
+  return { baseUrl, apiKey, write: false, timeoutMs: 5000 };
+};
+
 /** Serves the built-in REST interface, with responses that a test can change. */
 async function start(change: BrokenService['respond'] = (_, forward) => forward()) {
   const opened = await openGateway();
@@ -50,11 +56,9 @@ async function start(change: BrokenService['respond'] = (_, forward) => forward(
   const server = await startServer(createServer(listener));
   return {
     options: {
-      baseUrl: new URL(`${server.url}/v1`),
+      ...optionsOf(`${server.url}/v1`),
       messagesBaseUrl: new URL(`${server.url}/quickstart`),
-      apiKey,
       write: true,
-      timeoutMs: 5000,
     },
     petStore: opened.petStore,
     async [Symbol.asyncDispose]() {
@@ -98,7 +102,10 @@ describe('checkContract', () => {
     expect(failed(checks)).toEqual({});
   });
 
-  it.each(brokenServices)('fails a service that $name', async ({ respond, failures }) => {
+  it.each(Object.entries(brokenServices))('fails a service that %s', async (_, {
+    respond,
+    failures,
+  }) => {
     await using service = await start(respond);
     expect(failed(await checkContract(service.options))).toEqual(failures);
   });
@@ -107,11 +114,13 @@ describe('checkContract', () => {
     await using service = await start();
     const checks = await checkContract(service.options);
     const rules = checks.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
-    const broken = new Set(brokenServices.flatMap(({ failures }) => Object.keys(failures)));
+    const broken = new Set(
+      Object.values(brokenServices).flatMap((service) => Object.keys(service.failures)),
+    );
     expect(rules.filter((id) => !broken.has(id))).toEqual([]);
   });
 
-  it.each(unusualServices)('passes a service that $name', async ({ respond }) => {
+  it.each(Object.entries(unusualServices))('passes a service that %s', async (_, { respond }) => {
     await using service = await start(respond);
     expect(failed(await checkContract(service.options))).toEqual({});
   });
@@ -151,15 +160,15 @@ describe('checkContract', () => {
     ],
     [
       'does not compare the values',
-      ({ idempotencyKey, body }, forward) =>
-        forward({ idempotencyKey: idempotencyKey && hash('sha256', idempotencyKey + body) }),
+      ({ idempotencyKey: key, body }, forward) =>
+        forward({ idempotencyKey: key && hash('sha256', key + body) }),
       /-reused$/,
     ],
     [
       'forgets a key that was sent twice',
-      ({ idempotencyKey }, forward) => {
-        const count = (sent.get(idempotencyKey) ?? 0) + 1;
-        sent.set(idempotencyKey, count);
+      ({ idempotencyKey: key }, forward) => {
+        const count = (sent.get(key) ?? 0) + 1;
+        sent.set(key, count);
         return forward(count > 2 ? { idempotencyKey: null } : {});
       },
       /-in-flight$/,
@@ -175,16 +184,12 @@ describe('checkContract', () => {
     const heads: string[] = [];
     await using service = await startFaultServer((socket, _, request) => {
       const [line = '', ...fields] = request.replace(/\r\n\r\n.*/s, '').split('\r\n');
-      const named = fields.map((field) =>
-        field
-          .replace(/^[^:]+/, (name) => name.toLowerCase())
-          .replace(/(?<=id|length|tion): .*/, ''),
-      );
+      const lower = fields.map((field) => field.replace(/^[^:]+/, (name) => name.toLowerCase()));
+      const named = lower.map((field) => field.replace(/(?<=id|length|tion): .*/, ''));
       heads.push([line.slice(0, 4), ...named.toSorted()].join('\n'));
       socket.write(encodeResponse('200 OK', '[]'));
     });
-    const baseUrl = new URL(service.url);
-    await checkContract({ baseUrl, apiKey, write: true, timeoutMs: 5000 });
+    await checkContract({ ...optionsOf(service.url), write: true });
     const checked = new Set(heads.splice(0));
     await using petStore = openRest(service.url);
     await petStore.listPets(callWith(), {});
@@ -200,10 +205,8 @@ describe('checkContract', () => {
     const list = encodeResponse('200 OK', '[]');
     const unasked = Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), list]);
     await using service = await startFaultServer((socket) => socket.write(unasked));
-    const options = { baseUrl: new URL(service.url), apiKey, write: false, timeoutMs: 5000 };
-    await expect(checkContract(options)).rejects.toThrow(
-      '100 (Continue), which the gateway cannot read',
-    );
+    const problem = '100 (Continue), which the gateway cannot read';
+    await expect(checkContract(optionsOf(service.url))).rejects.toThrow(problem);
   });
 
   it('accepts a Content-Encoding that names no coding', async () => {
@@ -211,8 +214,7 @@ describe('checkContract', () => {
       await using service = await startFaultServer((socket) =>
         socket.write(encodeResponse('200 OK', '[]', [`Content-Encoding: ${value}`])),
       );
-      const baseUrl = new URL(service.url);
-      const checks = await checkContract({ baseUrl, apiKey, write: false, timeoutMs: 5000 });
+      const checks = await checkContract(optionsOf(service.url));
       expect(checks.find(({ id }) => id === 'list')).toMatchObject({ verdict: 'pass' });
     }
   });
@@ -223,8 +225,7 @@ describe('checkContract', () => {
       if (attempt === 1) socket.write(list);
       else socket.resetAndDestroy();
     });
-    const baseUrl = new URL(service.url);
-    const options = { baseUrl, apiKey, write: false, timeoutMs: 5000 };
+    const options = optionsOf(service.url);
     expect(failed(await checkContract(options))).toMatchObject({
       list: 'no complete response: ECONNRESET',
       'get-missing': 'no complete response: ECONNRESET',
@@ -236,10 +237,8 @@ describe('checkContract', () => {
 
   it('stops waiting for a response after timeoutMs', async () => {
     await using service = await startFaultServer((socket) => socket.write('HTTP/1.1 200 OK\r\n'));
-    const baseUrl = new URL(service.url);
-    await expect(checkContract({ baseUrl, apiKey, write: false, timeoutMs: 50 })).rejects.toThrow(
-      'no complete response within 50 ms',
-    );
+    const checks = checkContract({ ...optionsOf(service.url), timeoutMs: 50 });
+    await expect(checks).rejects.toThrow('no complete response within 50 ms');
   });
 
   it('throws if the service refuses the key', async () => {
@@ -250,9 +249,7 @@ describe('checkContract', () => {
   });
 
   it('sends no request with an invalid key', async () => {
-    const baseUrl = new URL('http://127.0.0.1:9/v1');
-    await expect(
-      checkContract({ baseUrl, apiKey: 'no key', write: false, timeoutMs: 50 }),
-    ).rejects.toThrow(UnauthenticatedError);
+    const checks = checkContract({ ...optionsOf('http://127.0.0.1:9/v1'), apiKey: 'no key' });
+    await expect(checks).rejects.toThrow(UnauthenticatedError);
   });
 });
