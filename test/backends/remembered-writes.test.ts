@@ -196,9 +196,7 @@ describe('the memory for writes', () => {
       used,
       calls: () => upstream.seen.length,
       forgotten: async () =>
-        Object.values(
-          await valuesOf(telemetry.metrics, 'petstore_idempotency_evictions_total'),
-        )[0] ?? 0,
+        (await valuesOf(telemetry.metrics, 'petstore_idempotency_evictions_total'))[''] ?? 0,
       add: (key: string, idempotencyKey: string) =>
         addPet(petStore, idempotencyKey, callWith(key, undefined, rest.keys)),
       async [Symbol.asyncDispose]() {
@@ -216,10 +214,8 @@ describe('the memory for writes', () => {
     const pet = await service.add('accepted', 'mine');
     const own = await service.used();
     for (let index = 0; index < 500; index += 10) {
-      const some = Array.from({ length: 10 }, (_, offset) =>
-        fail(service.add(...name(index + offset))),
-      );
-      await Promise.all(some);
+      const some = Array.from({ length: 10 }, (_, offset) => service.add(...name(index + offset)));
+      await Promise.all(some.map(fail));
       expect(await service.used()).toBeLessThanOrEqual(most + own);
     }
     expect(await service.forgotten()).toBeGreaterThan(300);
@@ -254,9 +250,8 @@ describe('the memory for writes', () => {
     await using service = await startSmall(128 * KiB);
     await service.add('accepted', 'k');
     const now = performance.now();
-    using clock = vi
-      .spyOn(performance, 'now')
-      .mockImplementation(() => now + 24 * 3_600_000 + 1000);
+    const later = now + 24 * 3_600_000 + 1000;
+    using clock = vi.spyOn(performance, 'now').mockImplementation(() => later);
     await service.add('accepted', 'k');
     clock.mockRestore();
     expect(service.calls()).toBe(2);

@@ -1,14 +1,14 @@
 import { readdirSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { backUp, openAdministration } from '../../../src/backends/open.ts';
-import { describeOnEveryDatabase } from '../../support/databases.ts';
+import { describeOnEveryDatabase, onDatabase } from '../../support/databases.ts';
+import { createFolder } from '../../support/folder.ts';
 import { quiet } from '../../support/log.ts';
 import { nodeStart, runCommand } from '../../support/process.ts';
 
@@ -18,11 +18,11 @@ describe('the backup of an SQLite database', () => {
   let folder: string;
   let source: string;
   const file = () => join(folder, 'backup.db');
+  const all = createFolder();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'pet-store-backup-'));
+    folder = await mkdtemp(join(all, 'backup-'));
     source = `file:${join(folder, 'pet-store.db')}`;
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   async function* lines(count: number) {
     for (let id = 1; id <= count; id++) {
@@ -31,9 +31,9 @@ describe('the backup of an SQLite database', () => {
   }
 
   async function namesIn(databaseUrl: string): Promise<string[]> {
-    const database = await openDatabase(databaseUrl, quiet.log);
-    const rows = await database.selectFrom('pets').select('name').execute();
-    await database.destroy();
+    const rows = await onDatabase(databaseUrl, (database) =>
+      database.selectFrom('pets').select('name').execute(),
+    );
     return rows.map(({ name }) => String(name));
   }
 
@@ -79,9 +79,8 @@ describe('the backup of an SQLite database', () => {
 
   it('overwrites no file, and prints its result as text or JSON', async () => {
     await using _ = await openAdministration(source, quiet.log);
-    expect((await backup(source, 'backup.db')).stdout).toMatch(
-      /^Backed up the database to backup\.db \(\d+ MB\)\.\n$/,
-    );
+    const { stdout: text } = await backup(source, 'backup.db');
+    expect(text).toMatch(/^Backed up the database to backup\.db \(\d+ MB\)\.\n$/);
     const first = await readFile(file());
     expect(await backup(source, 'backup.db')).toEqual({
       code: 1,
@@ -157,12 +156,9 @@ describe('the backup of an SQLite database', () => {
 describeOnEveryDatabase('a database that was migrated by a newer version', (createDatabase) => {
   it('is rejected with an error that explains the solution', async () => {
     const url = await createDatabase();
-    const database = await openDatabase(url, quiet.log);
     const at = new Date().toISOString();
-    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${at})`.execute(
-      database,
-    );
-    await database.destroy();
+    const later = sql`insert into kysely_migration (name, timestamp) values ('9999-later', ${at})`;
+    await onDatabase(url, (database) => later.execute(database));
     await expect(openDatabase(url, quiet.log)).rejects.toThrow(
       /is newer than this version of petstore-gateway, which does not have its migration 9999-later\. Run the version that migrated it or a later one, or restore the backup/,
     );

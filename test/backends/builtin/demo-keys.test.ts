@@ -139,11 +139,6 @@ describe('the demo keys', () => {
     const late = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-timeout') });
     const message = 'The pet store did not respond in time.';
     expect(await late.json()).toEqual({ code: 'timeout', message, status: late.status });
-    const headers = { ...bearer('demo-timeout'), 'content-type': 'application/json' };
-    const body = '{"name":"Rex","categoryId":1}';
-    const lost = await fetch(`${demo.url}/v1/pets`, { method: 'POST', headers, body });
-    const mayBeDone = `${message} The write may have been carried out.`;
-    expect(await lost.json()).toEqual({ code: 'timeout', message: mayBeDone, status: 504 });
     const failed = await fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-error') });
     expect([failed.status, (await failed.json()).code]).toEqual([500, 'demo_upstream_error']);
     const invalid = await fetch(`${demo.url}/v1/store/orders`, { headers: bearer('demo-invalid') });
@@ -152,12 +147,8 @@ describe('the demo keys', () => {
     const closed = fetch(`${demo.url}/v1/pets`, { headers: bearer('demo-unavailable') });
     await expect(closed).rejects.toThrow(TypeError);
     const { text } = await demo.metrics.scrape();
-    expect(text).not.toMatch(
-      /petstore_v1_request_duration_seconds_count\{.*"listOrders",status="500"/,
-    );
-    expect(text).toMatch(
-      /petstore_v1_request_duration_seconds_count\{.*"listPets",status="500"\} 1/,
-    );
+    expect(text).not.toMatch(/petstore_v1_\w+_seconds_count\{.*"listOrders",status="500"/);
+    expect(text).toMatch(/petstore_v1_\w+_seconds_count\{.*"listPets",status="500"\} 1/);
     // Nothing of this is a fault of the gateway, and every request has ended.
     expect(demo.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     expect(demo.lines.filter((line) => line.includes('GET /v1'))).toHaveLength(9);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { encodeResponse } from '../../support/fault-server.ts';
+import { encodeResponse, type Respond } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
 import { onUndici } from './undici-events.ts';
@@ -11,13 +11,10 @@ const cancelled = { name: 'CancelledError' };
 
 describe('a client that leaves', () => {
   it('while a body arrives counts neither against its key nor against the service', async () => {
-    await using rest = await startRest(
-      (socket, _attempt, head) => {
-        if (head.includes('Bearer stays')) socket.write(pets);
-        else socket.write(encodeResponse('200 OK', '[', ['Content-Length: 500']));
-      },
-      { breakAfterFailures: 2 },
-    );
+    const part = encodeResponse('200 OK', '[', ['Content-Length: 500']);
+    const respond: Respond = (socket, _attempt, head) =>
+      socket.write(head.includes('Bearer stays') ? pets : part);
+    await using rest = await startRest(respond, { breakAfterFailures: 2 });
     for (const key of ['a', 'a', 'a', 'b', 'c']) {
       const client = new AbortController();
       using _ = onUndici('request:headers', () => client.abort());

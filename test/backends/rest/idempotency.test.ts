@@ -83,9 +83,8 @@ describe('a write to a service that honours Idempotency-Key', () => {
   });
 
   it.each([409, 422, 429, 401])('stays unknown if the repetition gets %i', async (code) => {
-    await using service = await start((_, attempt) => ({
-      respond: attempt === 1 ? lose : status(code),
-    }));
+    const responses = [lose, status(code)];
+    await using service = await start(() => ({ respond: responses.shift() }));
     const error = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
     expect(await fail(service.add('Rex'))).toMatchObject(error);
     expect(service.seen).toHaveLength(2);
@@ -139,14 +138,13 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(service.pets).toHaveLength(1);
   });
 
-  it.each([
-    429, 401,
-  ])('stays unknown if the service is at it, and then responds %i', async (code) => {
-    await using service = await start((_, attempt) => ({
-      respond: status(attempt === 1 ? 409 : code),
-    }));
-    const conflict = { status: 409, writeOutcome: 'UNKNOWN' };
-    expect(await fail(service.add('Rex', 'k'))).toMatchObject(conflict);
+  it('stays unknown if the service is at it, and then responds 429 or 401', async () => {
+    for (const code of [429, 401]) {
+      const responses = [status(409), status(code)];
+      await using service = await start(() => ({ respond: responses.shift() }));
+      const conflict = { status: 409, writeOutcome: 'UNKNOWN' };
+      expect(await fail(service.add('Rex', 'k'))).toMatchObject(conflict);
+    }
   });
 
   it('is asked for again as soon as the service says', async () => {
@@ -239,13 +237,10 @@ describe('a write to a service that honours Idempotency-Key', () => {
       while (started < writes) await write(`pet ${started++}`);
     };
     await Promise.all(Array.from({ length: 5 }, client));
-    const counts = new Map<string, number>();
-    for (const { name } of service.pets) counts.set(name, (counts.get(name) ?? 0) + 1);
-    expect([...counts.values()].filter((count) => count !== 1)).toEqual([]);
-    const done = [...outcomes].filter(
-      ([, outcome]) => outcome !== 'UNKNOWN' && outcome !== 'NOT_DONE',
-    );
-    for (const [name] of done) expect(counts.get(name), name).toBe(1);
+    const stored = service.pets.map(({ name }) => name);
+    expect(new Set(stored).size).toBe(stored.length);
+    const done = [...outcomes].filter(([, outcome]) => /^(?:CONFIRMED|DONE)$/.test(outcome));
+    for (const [name] of done) expect(stored).toContain(name);
     expect(done.length).toBeGreaterThan(writes * 0.9);
   });
 });

@@ -57,14 +57,12 @@ describe('a kept connection that the service closes as a call goes out', () => {
 
   it('decides the outcome if the gateway refuses to send the call again', async () => {
     const kept: Socket[] = [];
-    await using rest = await startRest(
-      (socket, attempt) => {
-        if (attempt === 1) socket.write(pets);
-        else if (attempt === 2) kept.push(socket);
-        else socket.write(encodeResponse('500 Oops', ''));
-      },
-      { breakAfterFailures: 1 },
-    );
+    const respond: Respond = (socket, attempt) => {
+      if (attempt === 1) socket.write(pets);
+      else if (attempt === 2) kept.push(socket);
+      else socket.write(encodeResponse('500 Oops', ''));
+    };
+    await using rest = await startRest(respond, { breakAfterFailures: 1 });
     await rest.list();
     // The connection can be used again.
     await setImmediate();
@@ -83,14 +81,12 @@ describe('a kept connection that the service closes as a call goes out', () => {
   ])('lets a read be sent three times, and counts as a failure from the second: %i', async (breakAfterFailures, most, refused) => {
     const sent: Record<string, number> = {};
     const close = closeEverySecond(reset);
-    await using rest = await startRest(
-      (socket, attempt, head) => {
-        const [key = ''] = /Bearer \w+/.exec(head) ?? [];
-        sent[key] = (sent[key] ?? 0) + 1;
-        close(socket, attempt, head);
-      },
-      { ...one, breakAfterFailures },
-    );
+    const respond: Respond = (socket, attempt, head) => {
+      const [key = ''] = /Bearer \w+/.exec(head) ?? [];
+      sent[key] = (sent[key] ?? 0) + 1;
+      close(socket, attempt, head);
+    };
+    await using rest = await startRest(respond, { ...one, breakAfterFailures });
     // One connection, which is taken over by the next call while one fails.
     await Promise.allSettled(Array.from({ length: 20 }, (_, index) => rest.list(`k${index}`)));
     expect(Math.max(...Object.values(sent))).toBe(most);
@@ -144,13 +140,8 @@ describe('a kept connection that the service closes as a call goes out', () => {
 describe('a connection', () => {
   it('is replaced when it is old, so that a service that moves is followed', async () => {
     const sockets = new Set<Socket>();
-    await using rest = await startRest(
-      (socket) => {
-        sockets.add(socket);
-        socket.write(pets);
-      },
-      { maxConnectionAgeMs: 20 },
-    );
+    const respond = (socket: Socket) => sockets.add(socket) && socket.write(pets);
+    await using rest = await startRest(respond, { maxConnectionAgeMs: 20 });
     await vi.waitFor(async () => {
       expect(await rest.list()).toEqual([]);
       expect(sockets.size).toBe(3);
@@ -162,13 +153,11 @@ describe('a connection', () => {
     ['with the backend', 600_000, (rest: AsyncDisposable) => rest[Symbol.asyncDispose]()],
   ])('is closed %s, even if the service would keep it longer', async (_, maxConnectionAgeMs, end) => {
     let kept: Socket | undefined;
-    await using rest = await startRest(
-      (socket) => {
-        kept = socket;
-        socket.write(encodeResponse('200 OK', '[]', ['Keep-Alive: timeout=300']));
-      },
-      { maxConnectionAgeMs },
-    );
+    const respond = (socket: Socket) => {
+      kept = socket;
+      socket.write(encodeResponse('200 OK', '[]', ['Keep-Alive: timeout=300']));
+    };
+    await using rest = await startRest(respond, { maxConnectionAgeMs });
     await rest.list();
     await end(rest.petStore);
     await vi.waitFor(() => expect(kept?.closed).toBe(true));
@@ -177,14 +166,12 @@ describe('a connection', () => {
   it('starts without the age of the one before it', async () => {
     const heads: string[] = [];
     const closed: Promise<unknown>[] = [];
-    await using rest = await startRest(
-      (socket, _attempt, head) => {
-        heads.push(head);
-        closed.push(once(socket, 'close'));
-        socket.write(pets, () => setTimeout(() => socket.end(), 30));
-      },
-      { maxConnectionAgeMs: 20, maxConnections: 1 },
-    );
+    const respond: Respond = (socket, _attempt, head) => {
+      heads.push(head);
+      closed.push(once(socket, 'close'));
+      socket.write(pets, () => setTimeout(() => socket.end(), 30));
+    };
+    await using rest = await startRest(respond, { ...one, maxConnectionAgeMs: 20 });
     for (let index = 0; index < 3; index++) {
       await rest.list();
       await closed[index];

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
-import { encodeResponse } from '../../support/fault-server.ts';
+import { encodeResponse, type Respond } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
 import { valuesOf } from '../../support/metrics.ts';
@@ -17,13 +17,11 @@ const late = { name: 'BackendTimeoutError', writeOutcome: 'NOT_DONE' };
 describe('the limit on calls', () => {
   it('serves all keys one after the other, and the calls of each in their order', async () => {
     const served: string[] = [];
-    await using rest = await startRest(
-      (socket, _attempt, head) => {
-        served.push(/x-request-id: (\S+)/.exec(head)?.[1] ?? '');
-        socket.write(pets);
-      },
-      { maxConnections: 1 },
-    );
+    const respond: Respond = (socket, _attempt, head) => {
+      served.push(/x-request-id: (\S+)/.exec(head)?.[1] ?? '');
+      socket.write(pets);
+    };
+    await using rest = await startRest(respond, { maxConnections: 1 });
     const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
     const callers = names.map((requestId) =>
       Object.assign(callWith(requestId.charAt(0)), { requestId }),
@@ -40,13 +38,11 @@ describe('the limit on calls', () => {
   async function startHolding() {
     const held: Socket[] = [];
     let isHeld = false;
-    const rest = await startRest(
-      (socket, _attempt, head) => {
-        if (isHeld && head.includes('Bearer bad')) held.push(socket);
-        else socket.write(pets);
-      },
-      { maxConnections: 8, maxWaiting: 16 },
-    );
+    const respond: Respond = (socket, _attempt, head) => {
+      if (isHeld && head.includes('Bearer bad')) held.push(socket);
+      else socket.write(pets);
+    };
+    const rest = await startRest(respond, { maxConnections: 8, maxWaiting: 16 });
     return {
       ...rest,
       fill: (count: number) => Promise.all(Array.from({ length: count }, () => rest.list('bad'))),
