@@ -7,8 +7,6 @@ import { fail, openWriter, rex } from '../support/writes.ts';
 type Respond = (response: ServerResponse, count: number, request: SeenRequest) => void;
 type Writer = Awaited<ReturnType<typeof openWriter>>;
 
-const until = { timeout: 30_000, interval: 20 };
-
 /** Responds to a write that has added a pet. */
 export const added = (response: ServerResponse, id: number | string = 1, status = '"sold"') =>
   sendJson(response, 201, `{"id":${id},"name":"Rex","categoryId":1,"status":${status}}`);
@@ -35,7 +33,7 @@ export async function startWrites(
     open: async (env = {}) => stack.use(await openWriter(upstream.url, { ...common, ...env })),
     /** Waits for the next request that is held. */
     async next() {
-      await vi.waitFor(() => expect(held).not.toHaveLength(0), until);
+      await vi.waitFor(() => expect(held).not.toHaveLength(0));
       return held.shift() as ServerResponse;
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

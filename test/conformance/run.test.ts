@@ -102,12 +102,9 @@ describe('checkContract', () => {
     expect(failed(checks)).toEqual({});
   });
 
-  it.each(Object.entries(brokenServices))('fails a service that %s', async (_, {
-    respond,
-    failures,
-  }) => {
-    await using service = await start(respond);
-    expect(failed(await checkContract(service.options))).toEqual(failures);
+  it.each(Object.entries(brokenServices))('fails a service that %s', async (_, broken) => {
+    await using service = await start(broken.respond);
+    expect(failed(await checkContract(service.options))).toEqual(broken.failures);
   });
 
   it('has a failing service for every rule', async () => {

@@ -94,11 +94,22 @@ async function waitingCommits(url: string) {
   };
 }
 
+/** Opens a store in a new database. */
+async function openStore(options: Parameters<typeof openBuiltin>[1] = {}) {
+  const url = await postgres.createDatabase();
+  return { ...(await openBuiltin(url, options)), url };
+}
+
+/** Returns how many pets with the name Rex are stored. */
+async function countRex(store: Awaited<ReturnType<typeof openBuiltin>>) {
+  const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
+  return pets.filter(({ name }) => name === 'Rex').length;
+}
+
 describe('PostgreSQL', () => {
   it('ends a write with a key as soon as one without when its commit does not respond', async () => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(url);
-    await using _commits = await waitingCommits(url);
+    await using store = await openStore();
+    await using _commits = await waitingCommits(store.url);
     const endedAt = async (write?: WriteKey) => {
       const add = store.createPet(callWith(), rex, write);
       await expect(add).rejects.toMatchObject({ writeOutcome: 'UNKNOWN' });
@@ -108,16 +119,12 @@ describe('PostgreSQL', () => {
     expect(keyed - plain).toBeLessThan(3500);
   });
 
-  it.each([
-    1, 10,
-  ])('reports an unknown outcome of a write whose commit waits, with a pool of %d', async (poolSize) => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(url, { poolSize });
+  it.each([1, 10])('reports an unknown outcome while commits wait, of %d', async (poolSize) => {
+    await using store = await openStore({ poolSize });
     const write = { id: 'a', fingerprint: '' };
-    const add = (caller = callWith()) =>
-      store.createPet(caller, { name: 'Rex', categoryId: '1' }, write);
+    const add = (caller = callWith()) => store.createPet(caller, rex, write);
     {
-      await using commits = await waitingCommits(url);
+      await using commits = await waitingCommits(store.url);
       const left = callWith();
       const first = add(left);
       await commits.count(1);
@@ -129,13 +136,12 @@ describe('PostgreSQL', () => {
       for (const { message } of failures) expect(message).not.toContain('Nothing was stored');
     }
     await vi.waitFor(add, 10_000);
-    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
-    expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
+    expect(await countRex(store)).toBe(1);
   });
 
   it('reports that nothing was stored if the server became read-only', async () => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(url);
+    await using store = await openStore();
+    const { url } = store;
     await query(
       url,
       `alter database ${nameOf(url)} set default_transaction_read_only = on;
@@ -153,8 +159,8 @@ describe('PostgreSQL', () => {
   });
 
   it('leaves a server that a failover has made read-only after one refused write', async () => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(url);
+    await using store = await openStore();
+    const { url } = store;
     const add = () => store.createPet(callWith(), rex);
     const addMany = () => Promise.all(Array.from({ length: 8 }, add));
     await addMany();
@@ -185,14 +191,12 @@ describe('PostgreSQL', () => {
     const lost = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
     await expect(addPet(store, undefined)).rejects.toMatchObject(lost);
     // The pet was stored once, and the store uses a new connection.
-    const pets = [...(await store.listPets(callWith(), { limit: 100 }))];
-    expect(pets.filter(({ name }) => name === 'Rex')).toHaveLength(1);
+    expect(await countRex(store)).toBe(1);
   });
 
   it('ends a call at its deadline, or when its client leaves, while the key is checked', async () => {
-    const url = await postgres.createDatabase();
-    await using store = await openBuiltin(url);
-    await using other = await connectTo(url);
+    await using store = await openStore();
+    await using other = await connectTo(store.url);
     await other.query('begin; lock table api_keys in access exclusive mode');
     const [late, left] = [callWith('one'), callWith('two')];
     late.setDeadline(200);
@@ -273,9 +277,8 @@ describe('PostgreSQL', () => {
   });
 
   it('does a write again if the gateway that began it stops in its transaction', async () => {
-    const databaseUrl = await postgres.createDatabase();
-    await using store = await openBuiltin(databaseUrl);
-    const other = await openDatabase(databaseUrl, quiet.log);
+    await using store = await openStore();
+    const other = await openDatabase(store.url, quiet.log);
     const id = hash('sha256', `${apiKey} a`, 'base64url');
     const row = { id, fingerprint: '', record: '{}', created_at: new Date().toISOString() };
     const add = () => store.createPet(callWith(), rex, { id: 'a', fingerprint: '' });
@@ -288,9 +291,8 @@ describe('PostgreSQL', () => {
   });
 
   it('does not wait for another session to remove expired writes', async () => {
-    const databaseUrl = await postgres.createDatabase();
-    await using store = await openBuiltin(databaseUrl);
-    await using other = await connectTo(databaseUrl);
+    await using store = await openStore();
+    await using other = await connectTo(store.url);
     await other.query(
       "insert into writes select n, '', '{}', '2020-01-01' from generate_series(1, 3) n",
     );
@@ -302,19 +304,16 @@ describe('PostgreSQL', () => {
   });
 
   it('assigns other ids while an import locks the next ones', async () => {
-    const databaseUrl = await postgres.createDatabase();
-    await using store = await openBuiltin(databaseUrl);
+    await using store = await openStore();
+    const databaseUrl = store.url;
     const add = (write?: WriteKey) => store.createPet(callWith(), rex, write);
     const [first] = await Promise.all([add(), add(), add()]);
     const database = await openDatabase(databaseUrl, quiet.log);
     await database.transaction().execute(async (transaction) => {
       for (let next = 1n; next <= 320n; next++) {
         const row = { id: BigInt(first.id) + next, name: 'imported', category_id: 1n };
-        await transaction
-          .insertInto('pets')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+        const insert = transaction.insertInto('pets').values(row);
+        await insert.onConflict((conflict) => conflict.doNothing()).execute();
       }
       await sql`select setval('pets_id_seq', 1000)`.execute(transaction);
       const keyed = (_: unknown, index: number) => add({ id: `${index}`, fingerprint: '' });

@@ -24,10 +24,8 @@ function mountDisk() {
 }
 
 describe.skipIf(!canMount)('SQLite on a full or read-only disk', () => {
-  it.each([
-    undefined,
-    { id: 'a', fingerprint: '' },
-  ])('reports that nothing was stored of the write %o', async (write) => {
+  const keyed = { id: 'a', fingerprint: '' };
+  it.each([undefined, keyed])('reports that nothing was stored of the write %o', async (write) => {
     using disk = mountDisk();
     await using store = await openBuiltin(disk.databaseUrl);
     await disk.fill();

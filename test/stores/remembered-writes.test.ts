@@ -14,8 +14,6 @@ import { hasRedis, startRedis } from '../support/redis.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { fail, rex } from '../support/writes.ts';
 
-const until = { timeout: 30_000, interval: 20 };
-
 /** Opens a REST service with the pet stores of two gateways, and the Redis that they share. */
 async function start(...[respond, more]: Parameters<typeof startWrites>) {
   const redis = await startRedis();
@@ -61,7 +59,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const made = first.add('k');
     const response = await service.next();
     const all = Array.from({ length: 3 }, () => fail(second.add('k')));
-    await vi.waitFor(async () => expect(await service.scripts()).toBeGreaterThan(3), until);
+    await vi.waitFor(async () => expect(await service.scripts()).toBeGreaterThan(3));
     await service.redis.kill();
     const error = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
     for (const one of await Promise.all(all)) expect(one).toMatchObject(error);
@@ -82,7 +80,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     for (const error of await Promise.all(others)) expect(error).toMatchObject(reused);
     const before = await service.scripts();
     const isAskedFor = async () => expect(await service.scripts()).toBeGreaterThan(before + 2);
-    await vi.waitFor(isAskedFor, until);
+    await vi.waitFor(isAskedFor);
     expect(await service.scripts()).toBeLessThan(50);
     added(response);
     for (const pet of await Promise.all(all)) expect(pet).toEqual(await made);
@@ -221,9 +219,9 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await vi.waitFor(async () => {
       await fail(gateway.add('k'));
       expect(gateway.logged.join()).toContain('the store of writes failed');
-    }, until);
+    });
     await service.redis.restart();
-    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }));
     expect(service.calls()).toBe(2);
     expect(gateway.lines.join()).toContain('the store of writes is in use again');
   });
@@ -239,7 +237,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     expect(await fail(gateway.add('k', late))).toMatchObject(error);
     expect(performance.now() - at).toBeLessThan(900);
     service.redis.thaw();
-    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }));
     expect(service.calls()).toBe(1);
   });
 
@@ -266,8 +264,8 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     added(response);
     const pet = await made;
     await service.redis.restart();
-    await vi.waitFor(async () => expect(await service.stored()).not.toBe(''), until);
-    await vi.waitFor(async () => expect(await second.add('k')).toEqual(pet), until);
+    await vi.waitFor(async () => expect(await service.stored()).not.toBe(''));
+    await vi.waitFor(async () => expect(await second.add('k')).toEqual(pet));
     const other = await fail(second.add('k', callWith(), { ...rex, name: 'Tom' }));
     expect(other).toMatchObject({ name: 'IdempotencyKeyReusedError' });
     expect(await service.redis.send('PTTL', await service.stored())).toBeGreaterThan(86_000_000);
@@ -287,7 +285,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     };
     expect(await fail(gateway.add('k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
     expect(await service.redis.send('KEYS', '*')).toHaveLength(2);
-    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }));
     expect(service.calls()).toBe(2);
   });
 
@@ -300,7 +298,7 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const before = gateway.add('before');
     added(await service.next());
     await before;
-    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy());
     await service.redis.send('FLUSHALL');
     const refused = fail(other.add('k'));
     const response = await service.next();
@@ -339,20 +337,20 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     // Redis knows the scripts then.
     await begin(first, 'before');
     first.end('before', done);
-    await vi.waitFor(async () => expect(await begin(second, 'before')).toEqual(done), until);
+    await vi.waitFor(async () => expect(await begin(second, 'before')).toEqual(done));
     expect(await begin(first)).toBeUndefined();
     const { pass } = proxy;
     let isRepeated = false;
     proxy.pass = (_, client) => client.destroy();
     first.end('k', unknown);
-    await vi.waitFor(async () => expect(await begin(second)).toEqual(unknown), until);
+    await vi.waitFor(async () => expect(await begin(second)).toEqual(unknown));
     second.end('k', done);
-    await vi.waitFor(async () => expect(await begin(second)).toEqual(done), until);
+    await vi.waitFor(async () => expect(await begin(second)).toEqual(done));
     proxy.pass = (chunk, client) => {
       isRepeated ||= /^(?:\$-1|_)\r\n/.test(String(chunk));
       return pass(chunk, client);
     };
-    await vi.waitFor(() => expect(isRepeated).toBe(true), until);
+    await vi.waitFor(() => expect(isRepeated).toBe(true));
     expect(await begin(second)).toEqual(done);
   });
 
@@ -362,12 +360,12 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await using next = await startRedis();
     const gateway = await service.openAt(proxy.url);
     const pet = await gateway.add('before');
-    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy());
     // As a managed Redis does, or a Sentinel: the old one keeps its connections.
     const port = (url: string) => new URL(url).port;
     await next.send('REPLICAOF', '127.0.0.1', port(service.redis.url));
     const replication = async () => String(await next.send('INFO', 'replication'));
-    await vi.waitFor(async () => expect(await replication()).toContain('link_status:up'), until);
+    await vi.waitFor(async () => expect(await replication()).toContain('link_status:up'));
     await next.send('REPLICAOF', 'NO', 'ONE');
     await service.redis.send('REPLICAOF', '127.0.0.1', port(next.url));
     const refused = { name: 'BackendUnavailableError', writeOutcome: 'UNKNOWN' };
@@ -378,15 +376,15 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     await vi.waitFor(async () => {
       expect(await fail(gateway.add('k'))).toMatchObject(refused);
       expect(proxy.connections).toBeGreaterThan(connections);
-    }, until);
+    });
     proxy.lead(port(next.url));
-    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }), until);
+    await vi.waitFor(async () => expect(await gateway.add('k')).toMatchObject({ id: '1' }));
     expect(await gateway.add('before')).toEqual(pet);
     expect(service.calls()).toBe(2);
     await vi.waitFor(async () => {
       await gateway.add('k');
       expect(gateway.lines.join()).toContain('the store of writes is in use again');
-    }, until);
+    });
   });
 
   it('is not sent while Redis is full, which is logged, and an earlier one stays unknown', async () => {
@@ -415,20 +413,20 @@ describe.skipIf(!hasRedis)('a write with a key before two gateways with one Redi
     const killed = await service.openAt(proxy.url);
     const [other] = service.gateways;
     await killed.add('before');
-    await vi.waitFor(async () => expect(await service.result()).toBeTruthy(), until);
+    await vi.waitFor(async () => expect(await service.result()).toBeTruthy());
     await service.redis.send('FLUSHALL');
     const before = await service.scripts();
     service.redis.freeze();
     // After a ping that has no reply, the connection ends before the write is late, and it is not taken back.
     const { pings } = proxy;
-    await vi.waitFor(() => expect(proxy.pings).toBeGreaterThan(pings), until);
+    await vi.waitFor(() => expect(proxy.pings).toBeGreaterThan(pings));
     const sentAt = Date.now();
     expect(await fail(killed.add('k'))).toMatchObject({ writeOutcome: 'UNKNOWN' });
     await killed.dispose();
-    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sentAt + 1000), until);
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sentAt + 1000));
     service.redis.thaw();
     // It now runs what it has received.
-    await vi.waitFor(async () => expect(await service.scripts()).not.toBe(before), until);
+    await vi.waitFor(async () => expect(await service.scripts()).not.toBe(before));
     expect(await service.stored()).toBe('');
     expect(await other.add('k')).toMatchObject({ id: '1' });
     expect(service.calls()).toBe(2);

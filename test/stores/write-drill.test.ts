@@ -140,18 +140,17 @@ async function write(
 ): Promise<string> {
   const query =
     'mutation ($name: String!) { addPet(input: { name: $name, categoryId: 1 }) { id } }';
+  const headers = {
+    ...{ authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    ...(key !== undefined && { 'idempotency-key': key }),
+  };
   let outcome = 'UNKNOWN';
   const giveUpAt = performance.now() + 120_000;
   for (let attempt = 1; performance.now() < giveUpAt; attempt++) {
     try {
       const { statusCode, body } = await request('http://nginx/graphql', {
         dispatcher,
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          'content-type': 'application/json',
-          ...(key !== undefined && { 'idempotency-key': key }),
-        },
+        ...{ method: 'POST', headers },
         body: JSON.stringify({ query, variables: { name } }),
         // A client that leaves early.
         signal: AbortSignal.timeout(befalls() ? Math.ceil(10 * Math.random()) : 10_000),
@@ -186,10 +185,8 @@ async function drill(backend: Backend, hasKeys: boolean) {
   const waiting = names.toReversed();
   const work = async () => {
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      outcomes.set(
-        name,
-        await write(dispatcher, backend.apiKey, name, hasKeys ? randomUUID() : undefined),
-      );
+      const key = hasKeys ? randomUUID() : undefined;
+      outcomes.set(name, await write(dispatcher, backend.apiKey, name, key));
     }
   };
   const working = Promise.all(Array.from({ length: 25 }, work));
@@ -220,28 +217,28 @@ async function drill(backend: Backend, hasKeys: boolean) {
   };
 }
 
-describe.skipIf(!hasNginx || !hasRedis)('a thousand writes with every fault at once', () => {
+const isReady = hasNginx && hasRedis;
+const timeout = 300_000;
+describe.skipIf(!isReady)('a thousand writes with every fault at once', { timeout }, () => {
   it.each([
     ['SQLite', startSqlite],
     ['PostgreSQL', startPostgresql],
     ['a service that honours the key', startHonouring],
-  ])('are done once each on %s', { timeout: 300_000 }, async (_, open) => {
+  ])('are done once each on %s', async (_, open) => {
     await using backend = await open();
     const { wrong, ...counted } = await drill(backend, true);
     expect(counted).toEqual({ done: 1000, duplicates: 0, unknown: 0 });
     expect(wrong).toEqual([]);
   });
 
-  it('are never done twice before any other service, with Redis', {
-    timeout: 300_000,
-  }, async () => {
+  it('are never done twice before any other service, with Redis', async () => {
     await using backend = await startRemembered();
     const { duplicates, wrong, unknown } = await drill(backend, true);
     expect([duplicates, wrong]).toEqual([0, []]);
     expect(unknown).toBeGreaterThan(0);
   });
 
-  it('are done twice without keys', { timeout: 300_000 }, async () => {
+  it('are done twice without keys', async () => {
     await using backend = await startSqlite();
     const { duplicates } = await drill(backend, false);
     expect(duplicates).toBeGreaterThan(0);

@@ -39,7 +39,7 @@ export async function startNginx(
   });
   const exited = once(child, 'close');
   await Promise.race([
-    vi.waitFor(() => access(socketPath), { timeout: 60_000 }),
+    vi.waitFor(() => access(socketPath)),
     exited.then(() => {
       throw new Error(`nginx did not start: ${stderr}`);
     }),

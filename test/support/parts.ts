@@ -29,8 +29,7 @@ export function holdingOrders(petStore: PetStore) {
     calls: () => calls,
     cancelled: () => cancelled,
     /** Resolves when this many calls are held. */
-    called: (count: number) =>
-      vi.waitFor(() => expect(calls).toBe(count), { interval: 5, timeout: 60_000 }),
+    called: (count: number) => vi.waitFor(() => expect(calls).toBe(count), { interval: 5 }),
   };
 }
 

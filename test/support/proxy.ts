@@ -68,7 +68,7 @@ export async function startTinyproxy(user: string, password: string) {
   writeFileSync(config, [...lines, `BasicAuth ${user} ${password}`, ''].join('\n'));
   const child = spawn('tinyproxy', ['-d', '-c', config], { stdio: 'ignore' });
   const exited = once(child, 'close');
-  await vi.waitFor(() => once(connect(port, '127.0.0.1'), 'connect'), { timeout: 60_000 });
+  await vi.waitFor(() => once(connect(port, '127.0.0.1'), 'connect'));
   return {
     host: `127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

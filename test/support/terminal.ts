@@ -25,7 +25,7 @@ export async function openTerminal(args: string, env: Readonly<Record<string, st
         if (match === null) throw new Error(`Expected ${pattern}, received ${shown}`);
         return match;
       };
-      return vi.waitFor(read, { timeout: 60_000 });
+      return vi.waitFor(read);
     },
   };
 }

@@ -8,9 +8,7 @@ import { anyRequests, type PlannedRequest, validRequests } from './openapi-reque
 
 const { operations } = await readOpenApi();
 
-describe.each(
-  operations,
-)('requests to $method $path, generated from the OpenAPI document', (operation) => {
+describe.each(operations)('generated requests to $method $path', (operation) => {
   it('return a success status of the document if they are valid', async () => {
     await using opened = await openGateway();
     // A valid request can still get 404, because the pet may not exist.

@@ -162,10 +162,7 @@ describe('a REST service with a certificate of a private authority', () => {
     await expect(started.list()).rejects.toMatchObject({ name: 'BackendUnavailableError' });
   });
 
-  it.each([
-    '-tls1_2',
-    '-tls1_3',
-  ])('is not ready if it refuses the authority with an alert: %s', async (version) => {
+  it.each(['-tls1_2', '-tls1_3'])('is not ready if it refuses by an alert: %s', async (version) => {
     await using server = await startOpenssl(version);
     const { certFile, keyFile } = stranger;
     const url = `https://127.0.0.1:${server.port}`;
