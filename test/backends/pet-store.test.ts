@@ -1,9 +1,6 @@
-import { openPetStore } from '../../src/backends/open.ts';
-import { loadConfig } from '../../src/config/config.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
-import { openBuiltin, openKeys, startGateway } from '../support/gateway.ts';
-import { quiet } from '../support/log.ts';
-import { openRest } from '../support/rest-gateway.ts';
+import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openWriter } from '../support/writes.ts';
 import { describeIdempotentWrites } from './describe-idempotent-writes.ts';
 import { describePetStore } from './describe-pet-store.ts';
 
@@ -16,13 +13,10 @@ describeOnEveryDatabase('the built-in backend', (createDatabase) => {
   describeIdempotentWrites('the backend', open);
 });
 
-describeIdempotentWrites('REST backend → /v1 → SQLite', async () => {
+const openOverRest = async () => {
   const service = await startGateway();
-  const { backend } = loadConfig({
-    PETSTORE_BASE_URL: `${service.url}/v1`,
-    MESSAGES_BASE_URL: `${service.url}/quickstart`,
-  });
-  const petStore = await openPetStore(backend, quiet, openKeys());
+  const env = { MESSAGES_BASE_URL: `${service.url}/quickstart`, UPSTREAM_TIMEOUT_MS: '20000' };
+  const { petStore } = await openWriter(service.url, env);
   return {
     petStore,
     async [Symbol.asyncDispose]() {
@@ -30,16 +24,7 @@ describeIdempotentWrites('REST backend → /v1 → SQLite', async () => {
       await service[Symbol.asyncDispose]();
     },
   };
-});
+};
 
-describePetStore('REST backend → /v1 → SQLite', async () => {
-  const service = await startGateway();
-  const petStore = openRest(service.url, { timeoutMs: 20_000 });
-  return {
-    petStore,
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
-  };
-});
+describePetStore('REST backend → /v1 → SQLite', openOverRest);
+describeIdempotentWrites('REST backend → /v1 → SQLite', openOverRest);

@@ -92,11 +92,8 @@ async function open({ poolSize = 10, timeoutMs = 60_000 } = {}) {
 const listOf = (limit: number) => `limit ${limit}`;
 const lookUpOf = (key: string) => hashOf(key);
 
-const fields = Array.from(
-  { length: 20 },
-  (_, index) => `a${index}: pets(limit: ${index + 1}) { id }`,
-);
-const many = `{ ${fields.join(' ')} }`;
+const field = (_: unknown, index: number) => `a${index}: pets(limit: ${index + 1}) { id }`;
+const many = `{ ${Array.from({ length: 20 }, field).join(' ')} }`;
 
 describe('the queue before PostgreSQL', () => {
   it('serves an accepted key beside 40 connections of unknown keys, which have half of the places', async () => {
@@ -105,10 +102,8 @@ describe('the queue before PostgreSQL', () => {
     const [honest] = opened.created;
     await using gateway = await startGateway({ petStore });
     const send = async (key: string, query: string) => {
-      const response = await fetch(
-        graphqlRequest(gateway.url, { query }, { authorization: `Bearer ${key}` }),
-      );
-      return response.json();
+      const headers = { authorization: `Bearer ${key}` };
+      return (await fetch(graphqlRequest(gateway.url, { query }, headers))).json();
     };
     const unknown = Array.from({ length: 40 }, (_, index) => `unknown-${index}`);
     await send(honest, '{ pets { id } }');

@@ -61,10 +61,8 @@ describe.each(Object.entries(kinds))('long API keys that %s alike', (_, keyOf) =
     const petStore = { ...(await openBuiltin()), listPets };
     await using opened = await openGateway({ petStore, maxRequestsInFlightPerKey: 1 });
     const keys = Array.from({ length: 400 }, (_, index) => keyOf(index));
-    const codes = await Promise.all(
-      // The first that ends is refused, or the last that begins.
-      keys.map((key) => send(opened, key).finally(resolve)),
-    );
+    // The first that ends is refused, or the last that begins.
+    const codes = await Promise.all(keys.map((key) => send(opened, key).finally(resolve)));
     expect(codes).toEqual(keys.map(() => undefined));
   });
 });
@@ -77,16 +75,13 @@ describe('keys that the service does not accept', () => {
       else held.push(() => sendJson(response, 401, '{}'));
     });
     expect(await send(service, good)).toBeUndefined();
-    const fields = Array.from(
-      { length: 20 },
-      (_, index) => `a${index}: pets(limit: ${index + 1}) { id }`,
-    );
-    const many = `{ ${fields.join(' ')} }`;
-    const guesses = Array.from({ length: 120 }, (_, index) =>
-      send(service, `guess-${index}`, many),
-    );
-    for (let count = 0; count < 20; count++)
+    const field = (_: unknown, index: number) => `a${index}: pets(limit: ${index + 1}) { id }`;
+    const many = `{ ${Array.from({ length: 20 }, field).join(' ')} }`;
+    const guess = (_: unknown, index: number) => send(service, `guess-${index}`, many);
+    const guesses = Array.from({ length: 120 }, guess);
+    for (let count = 0; count < 20; count++) {
       expect(await send(service, good, many)).toBeUndefined();
+    }
     expect(held.length).toBeGreaterThan(0);
     await service[Symbol.asyncDispose]();
     await Promise.all(guesses);
@@ -128,11 +123,8 @@ describe('accepted keys', () => {
     for (let count = 0; count < 3; count++) expect(limit.take(key)).toBeUndefined();
     keys.refuse(key);
     keys.refuse(key);
-    expect([key.isAccepted, limit.usedByUnaccepted, limit.take(key)]).toEqual([
-      false,
-      3,
-      'unknown',
-    ]);
+    const state = [key.isAccepted, limit.usedByUnaccepted, limit.take(key)];
+    expect(state).toEqual([false, 3, 'unknown']);
     limit.release(key, 3);
     expect(limit.usedByUnaccepted).toBe(0);
     expect(keys.find('Bearer revoked')).toBe(key);

@@ -81,15 +81,10 @@ function withoutReferences(value: unknown, document: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutReferences(item, document));
   if ('$ref' in value) {
-    const target = String(value.$ref)
-      .split('/')
-      .slice(1)
-      .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
+    const [, ...keys] = String(value.$ref).split('/');
+    const target = keys.reduce<unknown>((at, key) => Object(at)[key], document);
     return withoutReferences(target, document);
   }
-  const entries = Object.entries(value).map(([key, item]) => [
-    key,
-    withoutReferences(item, document),
-  ]);
-  return Object.fromEntries(entries);
+  const replace = ([key, item]: [string, unknown]) => [key, withoutReferences(item, document)];
+  return Object.fromEntries(Object.entries(value).map(replace));
 }
