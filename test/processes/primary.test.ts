@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { expectGentleEnds } from '../support/draining.ts';
 import { startDripping } from '../support/dripping.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
@@ -219,13 +217,6 @@ describe('a gateway with two workers', () => {
     respond();
     expect(await pending).toBe(200);
     expect(await started.exited).toBe(0);
-  });
-
-  it('resets no connection when it ends while clients open new ones', async () => {
-    await expectGentleEnds(startWorkers, ({ url }) => {
-      const { hostname, port } = new URL(url);
-      return connect(Number(port), hostname);
-    });
   });
 
   it('leaves no workers when the primary is killed', async () => {
