@@ -371,7 +371,8 @@ describe('a plugin of the host', () => {
       onExecuteDone: ({ setResult }) =>
         setResult((isFresh ? { [Symbol.asyncIterator]: ticks } : ticks()) as ExecutionResult),
     });
-    const opened = await open({ plugins: [{ onExecute }] });
+    // Disposing waits this long for it.
+    const opened = await open({ plugins: [{ onExecute }] }, { UPSTREAM_TIMEOUT_MS: '100' });
     const accept = 'text/event-stream';
     const init = {
       method: 'POST',
