@@ -49,7 +49,11 @@ export default defineConfig({
       }),
       project('memory', { include: memory, isolate: true }),
       ...Object.keys(parts).map((name) =>
-        project(name, { include: [`test/${name}/**/*.test.ts`], exclude: [installed] }),
+        project(name, {
+          include: [`test/${name}/**/*.test.ts`],
+          exclude: [installed],
+          fileParallelism: name !== 'hostile',
+        }),
       ),
     ],
   },

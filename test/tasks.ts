@@ -25,9 +25,10 @@ export const tasks: Readonly<Record<string, string>> = {
   ),
   'test:deploy':
     'vitest run --project deploy && node test/image/main.ts && node test/failover/main.ts 1',
-  'test:all': `node test/steps.ts --at-once=3 test then ${others()} then test:hostile`,
+  'test:all': `node test/steps.ts --at-once=3 test then ${others()} test:longer then test:hostile`,
   'test:changing': 'vitest run test/docs/changing.test.ts',
   'test:failover': 'node test/failover/main.ts',
+  'test:longer': `FUZZ_RUNS=40 vitest run test/yoga/plugins-differential && FUZZ_RUNS=20000 vitest run test/backends/write-races`,
   'test:hosts': 'vitest run test/docs/hosts',
   'test:image': 'node test/image/main.ts',
   'fuzz:execution': `${fuzz} test/execution/generated`,

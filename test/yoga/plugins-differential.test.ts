@@ -19,7 +19,7 @@ import { createYoga, isAsyncIterable, type Plugin, useExtendContext } from 'grap
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { createGateway, loadConfig, type PetStoreContext, usePetStore } from '../../src/schema.ts';
-import { fuzzTimeout } from '../support/fuzzed.ts';
+import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { openTelemetry } from '../support/log.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { buildSchema } from '../support/yoga.ts';
@@ -363,13 +363,9 @@ async function openBoth(name: string) {
   };
 }
 
-const { FUZZ_RUNS, FUZZ_SEED } = process.env;
-
 it.each(Object.keys(plugins))(
   'does the same in the gateway and in a Yoga server: %s',
   async (name) => {
-    const seed = Number(FUZZ_SEED ?? Date.now() % 2 ** 31);
-    const numRuns = Number(FUZZ_RUNS ?? 40);
     await fc.assert(
       fc.asyncProperty(cases, async ({ requests, order }) => {
         await using both = await openBoth(name);
@@ -384,7 +380,7 @@ it.each(Object.keys(plugins))(
           }
         }
       }),
-      { seed, numRuns, endOnFailure: false },
+      fuzzed(6),
     );
   },
   fuzzTimeout,
