@@ -42,6 +42,7 @@ export default defineConfig({
     // They end what hangs, and must not end what is slow on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       project('product', {
         include: ['test/**/*.test.ts'],

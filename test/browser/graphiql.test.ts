@@ -21,7 +21,7 @@ const storageOf = (page: Page) =>
   page.evaluate<string>('JSON.stringify({ ...localStorage, ...sessionStorage })');
 /** GraphiQL stores its tabs half a second after a change. */
 const isStored = (page: Page, text: string) =>
-  vi.waitFor(async () => expect(await storageOf(page)).toContain(text), { timeout: 60_000 });
+  vi.waitFor(async () => expect(await storageOf(page)).toContain(text));
 
 /** Replaces the text of the variables or headers. */
 async function write(page: Page, pane: 'Variables' | 'Headers', text: string): Promise<void> {

@@ -183,7 +183,7 @@ describe('a gateway with COMPRESSION=on', () => {
     };
     const left = await Promise.allSettled([1, 2, 3, 4].map(() => send(leaving.signal)));
     expect(left.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
-    await vi.waitFor(() => expect(service.requests()).toHaveLength(4), { timeout: 10_000 });
+    await vi.waitFor(() => expect(service.requests()).toHaveLength(4));
     const last = send();
     await called.promise;
     const closed = service.close(10_000);

@@ -66,8 +66,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const withTimeout = { timeout: 60_000 };
-
 const environmentOf = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8');
 
 /**
@@ -82,7 +80,7 @@ async function launchHalf(env: Record<string, string>) {
     expect(['', environmentOf(launched.pid)]).not.toContain(environmentOf(pid));
     process.kill(pid, 'SIGSTOP');
     return pid;
-  }, withTimeout);
+  });
   return { ...launched, resume: () => process.kill(second, 'SIGCONT') };
 }
 
@@ -102,7 +100,7 @@ describe('a gateway whose second worker has not served yet', () => {
     const responded = once(pending.end(JSON.stringify({ query })), 'response');
     const respond = await upstream.pending;
     process.kill(half.pid, 'SIGTERM');
-    await vi.waitFor(() => expect(half.output.stderr).toContain('"shutting down"'), withTimeout);
+    await vi.waitFor(() => expect(half.output.stderr).toContain('"shutting down"'));
     respond();
     const [{ statusCode }] = await responded;
     expect(statusCode).toBe(200);
@@ -115,10 +113,7 @@ describe('a gateway whose second worker has not served yet', () => {
     await using half = await launchHalf({});
     process.kill(half.pid, 'SIGHUP');
     half.resume();
-    await vi.waitFor(
-      () => expect(half.output.stderr).toContain('"configuration reloaded"'),
-      withTimeout,
-    );
+    await vi.waitFor(() => expect(half.output.stderr).toContain('"configuration reloaded"'));
   });
 
   it('has started if it cannot, and retries', async () => {
@@ -128,12 +123,12 @@ describe('a gateway whose second worker has not served yet', () => {
       withWorkers({ PERSISTED_DOCUMENTS: 'allow', PERSISTED_DOCUMENTS_FILE: manifest }),
     );
     const serving = () => launched.output.stderr.match(/"worker is serving"/g)?.length;
-    await vi.waitFor(() => expect(serving()).toBe(1), { ...withTimeout, interval: 5 });
+    await vi.waitFor(() => expect(serving()).toBe(1), { interval: 5 });
     await rm(manifest);
     const url = await launched.url;
     expect(await send({ url })).toBe(200);
     await copyFile(manifestFile, manifest);
-    await vi.waitFor(() => expect(serving()).toBe(2), withTimeout);
+    await vi.waitFor(() => expect(serving()).toBe(2));
   });
 });
 
@@ -150,7 +145,7 @@ describe('a gateway with two workers', () => {
       const scraped = await (await fetch(`${adminOf(started)}/metrics`)).text();
       expect(scraped).toMatch(/^petstore_ready 1$/m);
       return scraped;
-    }, withTimeout);
+    });
     expect(text).toMatch(/^process_cpu_seconds_total /m);
     expect(text).not.toContain('_total_total');
     expect(await countOf(started)).toBe(20);
@@ -162,7 +157,7 @@ describe('a gateway with two workers', () => {
     using _attack = startDripping(admin, 110, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ');
     const displaced = /^petstore_connections_displaced_total [1-9]/m;
     const scrape = () => sendRaw(admin, rawGet('/metrics', 'Connection: close\r\n')).catch(String);
-    await vi.waitFor(async () => expect(await scrape()).toMatch(displaced), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await scrape()).toMatch(displaced));
     for (let probes = 0; probes < 28; probes++) {
       expect(statusesOf(await sendRaw(admin, lastProbe).catch(String))).toEqual([200]);
       expect(await scrape()).toMatch(displaced);
@@ -174,7 +169,7 @@ describe('a gateway with two workers', () => {
     const first = workersOf(started);
     expect(first).toHaveLength(2);
     const serving = () => started.output.stderr.match(/"msg":"worker is serving"/g)?.length;
-    await vi.waitFor(() => expect(serving()).toBe(2), withTimeout);
+    await vi.waitFor(() => expect(serving()).toBe(2));
     await sendMany(started, 20);
     await expect(countOf(started)).resolves.toBe(20);
     for (const [index, pid] of first.entries()) {
@@ -182,12 +177,12 @@ describe('a gateway with two workers', () => {
       await vi.waitFor(() => {
         expect(workersOf(started)).toHaveLength(2);
         expect(workersOf(started)).not.toContain(pid);
-      }, withTimeout);
+      });
       // The one that is starting reads the configuration again when it serves.
       process.kill(started.pid, 'SIGHUP');
-      await vi.waitFor(() => expect(serving()).toBe(3 + index), withTimeout);
+      await vi.waitFor(() => expect(serving()).toBe(3 + index));
       const reloaded = () => started.output.stderr.match(/"configuration reloaded"/g)?.length;
-      await vi.waitFor(() => expect(reloaded()).toBe(3 * (index + 1)), withTimeout);
+      await vi.waitFor(() => expect(reloaded()).toBe(3 * (index + 1)));
     }
     // Both initial workers are gone, so their replacements respond.
     expect(first.filter(isAlive)).toEqual([]);
@@ -213,7 +208,7 @@ describe('a gateway with two workers', () => {
     await vi.waitFor(async () => {
       const ready = await fetch(`${adminOf(started)}/readyz`);
       expect(await ready.text()).toBe('not ready: draining\n');
-    }, withTimeout);
+    });
     respond();
     expect(await pending).toBe(200);
     expect(await started.exited).toBe(0);
@@ -223,7 +218,7 @@ describe('a gateway with two workers', () => {
     await using started = await startWorkers();
     const workers = workersOf(started);
     process.kill(started.pid, 'SIGKILL');
-    await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]), withTimeout);
+    await vi.waitFor(() => expect(workers.filter(isAlive)).toEqual([]));
   });
 
   it('logs once why it could not start', async () => {
@@ -242,10 +237,9 @@ describe('a gateway with two workers', () => {
     process.kill(stopped, 'SIGSTOP');
     const ready = await fetch(`${adminOf(started)}/readyz`);
     expect(await ready.text()).toBe('ready\n');
-    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped), { timeout: 60_000 });
-    await vi.waitFor(
-      () => expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
-      withTimeout,
+    await vi.waitFor(() => expect(workersOf(started)).not.toContain(stopped));
+    await vi.waitFor(() =>
+      expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
     );
     expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
@@ -259,14 +253,14 @@ describe('a gateway with two workers', () => {
       PERSISTED_DOCUMENTS_FILE: manifest,
     });
     const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
-    await vi.waitFor(() => expect(count('worker is serving')).toBe(2), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(2));
     await rm(manifest);
     process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
     // The killed worker, and more failed starts than a gateway without a serving worker tolerates.
-    await vi.waitFor(() => expect(count('worker exited')).toBe(6), { timeout: 60_000 });
+    await vi.waitFor(() => expect(count('worker exited')).toBe(6));
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await copyFile(manifestFile, manifest);
-    await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(3));
   });
 
   it.concurrent('keeps serving while no worker can be forked, and retries', async () => {
@@ -274,15 +268,15 @@ describe('a gateway with two workers', () => {
     await copyFile(process.execPath, node);
     await using started = await commandStart(await commandPath(), withWorkers(), node);
     const count = (line: string) => started.output.stderr.split(`"msg":"${line}"`).length - 1;
-    await vi.waitFor(() => expect(count('worker is serving')).toBe(2), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(2));
     await rename(node, `${node}-replaced`);
     process.kill(workersOf(started)[0] ?? 0, 'SIGKILL');
     // The killed worker, and its replacement.
-    await vi.waitFor(() => expect(count('worker exited')).toBeGreaterThan(1), withTimeout);
+    await vi.waitFor(() => expect(count('worker exited')).toBeGreaterThan(1));
     expect(started.output.stderr).toContain('"code":"ENOENT"');
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await rename(`${node}-replaced`, node);
-    await vi.waitFor(() => expect(count('worker is serving')).toBe(3), withTimeout);
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(3));
   });
 
   it.concurrent('exits with 1 when workers repeatedly exit before they serve', async () => {

@@ -22,10 +22,11 @@ describe('x-petstore-timeout-ms', () => {
   it('ends the calls that are late, and returns the other fields', async () => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await using gateway = await startRestGateway(({ url }, response) => {
-      if (url.startsWith('/v1/pets')) sendJson(response, 200, '[]');
+      if (url === '/v1/pets') sendJson(response, 200, '[]');
       else response.on('close', end);
     });
-    const start = performance.now();
+    const later = vi.fn();
+    void send(gateway.url, '{ pet(id: 1) { id } }', '9000').then(later, later);
     expect(await send(gateway.url, '{ pets { id } orders }', '2000')).toEqual({
       status: 200,
       data: { pets: [], orders: null },
@@ -36,7 +37,7 @@ describe('x-petstore-timeout-ms', () => {
         }),
       ],
     });
-    expect(performance.now() - start).toBeLessThan(9000);
+    expect(later).not.toHaveBeenCalled();
     await ended;
     expect(gateway.requests()).toMatchObject([{ codes: ['UPSTREAM_TIMEOUT'] }]);
   });
@@ -111,10 +112,9 @@ describe('x-petstore-timeout-ms', () => {
       response.setHeader('retry-after', '8');
       sendJson(response, 503, '{"code":"busy","message":"Busy.","status":503}');
     });
-    const start = performance.now();
     const { errors } = await send(gateway.url, '{ pets { id } }', '6000');
+    // That of a call that has waited until its deadline would be UPSTREAM_TIMEOUT.
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_ERROR', retryAfterMs: 8000 } }]);
-    expect(performance.now() - start).toBeLessThan(5000);
     expect(gateway.upstream.seen).toHaveLength(1);
   });
 

@@ -13,7 +13,7 @@ import { readParts, sendForParts } from '../support/parts.ts';
 import { connectTo } from '../support/raw-http.ts';
 
 const caller = { authorization: 'Bearer demo-key' };
-const patient = { timeout: 60_000, interval: 10 };
+const patient = { interval: 10 };
 
 const orders = '{ orders }';
 const ordersLater = '{ pets(limit: 1) { id } ... @defer { orders } }';

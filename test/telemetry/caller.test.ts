@@ -77,7 +77,7 @@ describe('the caller of the built-in backend', () => {
     await account.revoke();
     await vi.waitFor(
       async () => expect(await list()).toMatchObject({ errors: [{ extensions: { status: 401 } }] }),
-      { timeout: 60_000, interval: 100 },
+      { interval: 100 },
     );
     expect(callers().at(-1)).toMatchObject({ ...caller, codes: ['UNAUTHENTICATED'] });
   });

@@ -63,7 +63,7 @@ describeOnEveryDatabase('accounts and API keys', (createDatabase) => {
 
     await keys.revoke(created.id);
     const isRefused = () => expect(list(key)).rejects.toMatchObject({ status: 401 });
-    await vi.waitFor(isRefused, { timeout: 5000, interval: 50 });
+    await vi.waitFor(isRefused, { interval: 50 });
     // It loses the share of an accepted key.
     expect(callWith(key).key.isAccepted).toBe(false);
     const [revoked] = await keys.list('acme');
@@ -94,8 +94,8 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
     const lifetimeMs = 1500;
     const { key, id, createdAt, expiresAt } = await keys.create('acme', undefined, lifetimeMs);
     expect(Date.parse(expiresAt ?? '') - Date.parse(createdAt)).toBe(lifetimeMs);
-    const { key: unlimited } = await keys.create('acme');
     expect(await list(key)).toEqual([]);
+    const { key: unlimited } = await keys.create('acme');
     let lastAccepted = 0;
     const refusal = await vi.waitFor(
       async () => {
@@ -105,7 +105,7 @@ describeOnEveryDatabase('an API key', (createDatabase) => {
         expect(error).toMatchObject({ status: 401 });
         return error;
       },
-      { timeout: 10_000, interval: 50 },
+      { interval: 50 },
     );
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt ?? ''));
     // Two clocks are read, one after the other.
