@@ -411,21 +411,6 @@ describe('a plugin of the host', () => {
     }
   });
 
-  it('that wraps resolvers sees arrays and objects', async () => {
-    const seen: unknown[] = [];
-    const plugin = useOnResolve(
-      () =>
-        ({ result }) =>
-          void seen.push(result),
-    );
-    await using opened = await open({ plugins: [plugin] });
-    for (let times = 1; times <= 3; times++)
-      await opened.post({ query: '{ pets(limit: 1) { id } orders }' });
-    const objects = seen.filter((one) => typeof one === 'object');
-    expect(objects).toHaveLength(6);
-    expect(objects.every(Array.isArray)).toBe(true);
-  });
-
   it('has the text of a document that is sent by its hash', async () => {
     const texts: unknown[] = [];
     const plugin: OperationPlugin = {
@@ -487,14 +472,14 @@ describe('a plugin of the host', () => {
 
 describe('plugins that others wrote', () => {
   it('@envelop/on-resolve wraps every resolver, also of an operation that is compiled elsewhere', async () => {
-    const fields: string[] = [];
-    const plugin = useOnResolve(
-      ({ info }) => void fields.push(`${info.parentType}.${info.fieldName}`),
-    );
+    const seen: string[] = [];
+    const plugin = useOnResolve(({ info }) => ({ result }) => {
+      seen.push(`${info.parentType}.${info.fieldName}${Array.isArray(result) ? '[]' : ''}`);
+    });
     await using opened = await open({ plugins: [plugin] });
     for (let times = 1; times <= 3; times++) {
-      await opened.post({ query });
-      expect(fields.splice(0)).toEqual(['Query.pets', 'Pet.id']);
+      await opened.post({ query: '{ pets(limit: 1) { id } orders }' });
+      expect(seen.splice(0).sort()).toEqual(['Pet.id', 'Query.orders[]', 'Query.pets[]']);
     }
   });
 
@@ -507,16 +492,6 @@ describe('plugins that others wrote', () => {
       expect(errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
       expect((await opened.post({ query })).text).toContain('data');
     }
-  });
-
-  it('@envelop/response-cache responds without a call', async () => {
-    const plugin = useResponseCache({ session: () => 'all', includeExtensionMetadata: true });
-    await using opened = await open({ plugins: [plugin] });
-    const texts = [await opened.post({ query }), await opened.post({ query })].map(
-      ({ text }) => text,
-    );
-    expect(texts[0]).toContain('"hit":false');
-    expect(texts[1]).toContain('"hit":true');
   });
 
   it('subscribers of graphql-js see compiled operations, too', async () => {
