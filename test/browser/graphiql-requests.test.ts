@@ -70,30 +70,27 @@ describe('GraphiQL', () => {
     );
   }
 
-  browserTest(
-    'says of a stopped operation, not of its document, whether it is a mutation',
-    async () => {
-      await using opened = await openGraphiql();
-      const { page, url } = opened;
-      await hold(page, 'Write');
-      const query = 'query Read { orders }\nmutation Write { sendMessage(message: "Hi") { id } }';
-      for (const [operationName, line] of [
-        ['Read', 'Stopped.'],
-        ['Write', 'Stopped. The mutation may have been carried out.'],
-      ] as const) {
-        await page.goto(`${url}/graphql?${new URLSearchParams({ query, operationName })}`);
-        await page
-          .locator('.graphiql-query-editor')
-          .getByText(operationName, { exact: true })
-          .waitFor();
-        await page.locator('[aria-roledescription="editor"]:focus').waitFor({ state: 'attached' });
-        await page.keyboard.press('ControlOrMeta+Enter');
-        await outcome(page).getByText('No response yet.').waitFor();
-        await leave['is stopped'](page);
-        await outcome(page).getByText(line, { exact: true }).waitFor();
-      }
-    },
-  );
+  browserTest('says of a stopped operation whether it is a mutation', async () => {
+    await using opened = await openGraphiql();
+    const { page, url } = opened;
+    await hold(page, 'Write');
+    const query = 'query Read { orders }\nmutation Write { sendMessage(message: "Hi") { id } }';
+    for (const [operationName, line] of [
+      ['Read', 'Stopped.'],
+      ['Write', 'Stopped. The mutation may have been carried out.'],
+    ] as const) {
+      await page.goto(`${url}/graphql?${new URLSearchParams({ query, operationName })}`);
+      await page
+        .locator('.graphiql-query-editor')
+        .getByText(operationName, { exact: true })
+        .waitFor();
+      await page.locator('[aria-roledescription="editor"]:focus').waitFor({ state: 'attached' });
+      await page.keyboard.press('ControlOrMeta+Enter');
+      await outcome(page).getByText('No response yet.').waitFor();
+      await leave['is stopped'](page);
+      await outcome(page).getByText(line, { exact: true }).waitFor();
+    }
+  });
 
   browserTest('says of a key only what the response to that key says', async () => {
     await using opened = await openGraphiql();

@@ -57,20 +57,17 @@ describe('GraphiQL in Chromium', () => {
   };
   afterAll(async () => (await opening)?.[Symbol.asyncDispose]());
 
-  browserTest(
-    'runs its first tab with the demo key, and loads nothing from elsewhere',
-    async () => {
-      const { page, result, requestedUrls, workers, url } = await open();
-      await execute(page);
-      await result.getByText('"Biscuit"').waitFor();
-      expect(requestedUrls.filter((requested) => new URL(requested).origin !== url)).toEqual([]);
-      expect(new Set(workers)).toEqual(new Set(['blob:']));
-      // The key is neither in URLs nor stored.
-      expect([...requestedUrls, page.url()].join()).not.toContain('demo-key');
-      await isStored(page, 'ListPets');
-      expect(await storageOf(page)).not.toContain('demo-key');
-    },
-  );
+  browserTest('runs its first tab with the demo key, and loads only its own files', async () => {
+    const { page, result, requestedUrls, workers, url } = await open();
+    await execute(page);
+    await result.getByText('"Biscuit"').waitFor();
+    expect(requestedUrls.filter((requested) => new URL(requested).origin !== url)).toEqual([]);
+    expect(new Set(workers)).toEqual(new Set(['blob:']));
+    // The key is neither in URLs nor stored.
+    expect([...requestedUrls, page.url()].join()).not.toContain('demo-key');
+    await isStored(page, 'ListPets');
+    expect(await storageOf(page)).not.toContain('demo-key');
+  });
 
   browserTest('shows the parts of a response as they arrive', async () => {
     const { page, result, lines, release } = await open();
@@ -271,49 +268,44 @@ describe('GraphiQL in Chromium', () => {
     expect(await region.count()).toBe(0);
   });
 
-  browserTest(
-    'checks and completes documents, and lets the keyboard leave every editor',
-    async () => {
-      const { page, sent } = await open();
-      await openTab(page, 'SendMessage');
-      await page.getByRole('link', { name: 'REST reference' }).focus();
+  browserTest('completes documents, and lets the keyboard leave every editor', async () => {
+    const { page, sent } = await open();
+    await openTab(page, 'SendMessage');
+    await page.getByRole('link', { name: 'REST reference' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText('{ pets { nam } }');
+    await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
+    for (let count = 0; count < 4; count++) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ControlOrMeta+Space');
+    const editor = page.getByRole('textbox', { name: 'Editor content' }).first();
+    await page.locator('.suggest-widget').getByText('name', { exact: true }).first().waitFor();
+    await page.keyboard.press('Escape');
+    expect(await editor.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    expect(await focused(page).getAttribute('aria-label')).toContain('Execute query');
+    const visited = new Set<string | null>();
+    for (let count = 0; count < 40; count++) {
+      const element = focused(page);
+      visited.add((await element.getAttribute('aria-label')) ?? (await element.textContent()));
       await page.keyboard.press('Tab');
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('ControlOrMeta+A');
-      await page.keyboard.insertText('{ pets { nam } }');
-      await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
-      for (let count = 0; count < 4; count++) await page.keyboard.press('ArrowLeft');
-      await page.keyboard.press('ControlOrMeta+Space');
-      const editor = page.getByRole('textbox', { name: 'Editor content' }).first();
-      await page.locator('.suggest-widget').getByText('name', { exact: true }).first().waitFor();
-      await page.keyboard.press('Escape');
-      expect(await editor.evaluate((element) => element === document.activeElement)).toBe(true);
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Tab');
-      expect(await focused(page).getAttribute('aria-label')).toContain('Execute query');
-      const visited = new Set<string | null>();
-      for (let count = 0; count < 40; count++) {
-        const element = focused(page);
-        visited.add((await element.getAttribute('aria-label')) ?? (await element.textContent()));
-        await page.keyboard.press('Tab');
-        if ((await focused(page).count()) === 0) break;
-      }
-      expect([...visited]).toEqual(
-        expect.arrayContaining(['Variables', 'Headers', 'Result Window']),
-      );
-      // Ctrl-Enter in the Find box executes nothing.
-      const count = sent.length;
-      await page.locator('.graphiql-query-editor .monaco-editor').click();
-      await page.keyboard.press('ControlOrMeta+F');
-      await page.locator('.find-widget textarea:focus').waitFor();
-      await page.keyboard.press('ControlOrMeta+Enter');
-      await page.keyboard.press('Escape');
-      await openTab(page, 'ListPets');
-      await execute(page);
-      await vi.waitFor(() => expect(sent.at(-1)).toContain('ListPets'));
-      expect(sent).toHaveLength(count + 1);
-    },
-  );
+      if ((await focused(page).count()) === 0) break;
+    }
+    expect([...visited]).toEqual(expect.arrayContaining(['Variables', 'Headers', 'Result Window']));
+    // Ctrl-Enter in the Find box executes nothing.
+    const count = sent.length;
+    await page.locator('.graphiql-query-editor .monaco-editor').click();
+    await page.keyboard.press('ControlOrMeta+F');
+    await page.locator('.find-widget textarea:focus').waitFor();
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.keyboard.press('Escape');
+    await openTab(page, 'ListPets');
+    await execute(page);
+    await vi.waitFor(() => expect(sent.at(-1)).toContain('ListPets'));
+    expect(sent).toHaveLength(count + 1);
+  });
 
   browserTest('copies and opens links, without the key', async () => {
     const { page, result, sent, url } = await open();
@@ -441,61 +433,55 @@ describe('GraphiQL with introspection for keys', () => {
 });
 
 describe('GraphiQL in another server', () => {
-  browserTest(
-    'requests nothing outside its path, runs no injected script, is not framed',
-    async () => {
-      await using gateway = await createGateway(
-        loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' }),
-      );
-      await using server = await mountInNode(gateway);
-      await using browser = await openBrowser();
-      const page = await browser.newPage();
-      const url = `${server.url}/api/graphql`;
-      const requested: string[] = [];
-      page.on('request', (request) => requested.push(request.url()));
-      await page.goto(url);
-      await execute(page);
-      await page.locator('.result-window').getByText('"Biscuit"').waitFor();
-      const isOutside = (one: string) => !one.startsWith(url) && !/^(?:blob|data):/.test(one);
-      expect(requested.filter(isOutside)).toEqual([]);
-      const runs = await page.evaluate(() => {
-        const script = document.createElement('script');
-        script.textContent = 'window.injected = true';
-        document.body.append(script);
-        return 'injected' in window;
-      });
-      expect(runs).toBe(false);
-      await page.route('**/framing', (route) =>
-        route.fulfill({ contentType: 'text/html', body: '<iframe src="/api/graphql"></iframe>' }),
-      );
-      await page.goto(`${server.url}/framing`);
-      const [frame] = page.frames().filter((other) => other !== page.mainFrame());
-      expect(frame?.url()).toMatch(/^chrome-error:/);
-    },
-  );
+  browserTest('requests only its path, runs no injected script, is not framed', async () => {
+    await using gateway = await createGateway(
+      loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'silent' }),
+    );
+    await using server = await mountInNode(gateway);
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    const url = `${server.url}/api/graphql`;
+    const requested: string[] = [];
+    page.on('request', (request) => requested.push(request.url()));
+    await page.goto(url);
+    await execute(page);
+    await page.locator('.result-window').getByText('"Biscuit"').waitFor();
+    const isOutside = (one: string) => !one.startsWith(url) && !/^(?:blob|data):/.test(one);
+    expect(requested.filter(isOutside)).toEqual([]);
+    const runs = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.injected = true';
+      document.body.append(script);
+      return 'injected' in window;
+    });
+    expect(runs).toBe(false);
+    await page.route('**/framing', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<iframe src="/api/graphql"></iframe>' }),
+    );
+    await page.goto(`${server.url}/framing`);
+    const [frame] = page.frames().filter((other) => other !== page.mainFrame());
+    expect(frame?.url()).toMatch(/^chrome-error:/);
+  });
 });
 
 describe('GraphiQL where it is off', () => {
-  browserTest(
-    'is replaced by an explanation, in production and for persisted documents',
-    async () => {
-      await using production = await startGateway({ graphiql: false });
-      await using service = await startGateway({
-        graphiql: true,
-        persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
-      });
-      await using browser = await openBrowser();
-      const page = await browser.newPage();
-      for (const { url } of [production, service]) {
-        const response = await page.goto(url);
-        expect([page.url(), response?.status()]).toEqual([`${url}/graphql`, 404]);
-        await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
-        expect(await checkAccessibility(page)).toEqual([]);
-      }
-      const link = await page.goto(
-        `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
-      );
-      expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
-    },
-  );
+  browserTest('is replaced by an explanation', async () => {
+    await using production = await startGateway({ graphiql: false });
+    await using service = await startGateway({
+      graphiql: true,
+      persistedDocuments: await openPersistedDocuments({ mode: 'only', files: [manifestFile] }),
+    });
+    await using browser = await openBrowser();
+    const page = await browser.newPage();
+    for (const { url } of [production, service]) {
+      const response = await page.goto(url);
+      expect([page.url(), response?.status()]).toEqual([`${url}/graphql`, 404]);
+      await page.getByRole('heading', { name: 'GraphiQL is off' }).waitFor();
+      expect(await checkAccessibility(page)).toEqual([]);
+    }
+    const link = await page.goto(
+      `${service.url}/graphql?documentId=${persistedHash(ListPetsDocument)}`,
+    );
+    expect(await link?.json()).toMatchObject({ errors: [{ path: ['pets'] }] });
+  });
 });

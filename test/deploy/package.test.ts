@@ -284,48 +284,44 @@ describe('the packed package', () => {
     expect((await page.text()).includes(graphiql)).toBe(true);
   });
 
-  it.skipIf(!oldestNode)(
-    'runs on the oldest Node version that engines allows',
-    async () => {
-      const node = oldestNode ?? '';
-      const { root } = await project();
-      const packageRoot = join(root, 'node_modules/petstore-gateway');
-      const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
-      const { stdout: version } = await run(node, ['--version']);
-      expect(`>=${Number.parseInt(version.slice(1), 10)}`).toBe(engines.node);
+  it.skipIf(!oldestNode)('runs on the oldest Node version that engines allows', async () => {
+    const node = oldestNode ?? '';
+    const { root } = await project();
+    const packageRoot = join(root, 'node_modules/petstore-gateway');
+    const { engines } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'));
+    const { stdout: version } = await run(node, ['--version']);
+    expect(`>=${Number.parseInt(version.slice(1), 10)}`).toBe(engines.node);
 
-      const command = join(packageRoot, 'dist/bin/main.js');
-      const env = { DATABASE_URL: `file:${join(root, 'pets.db')}`, DEMO: 'on' };
-      await using started = await commandStart(command, { ...env, WORKERS: '2' }, node);
-      const response = await fetch(`${started.url}/graphql`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-        body: '{"query":"mutation { addPet(input: { name: \\"Rex\\", categoryId: 9223372036854775807 }) { categoryId } }"}',
-      });
-      expect(await response.json()).toEqual({
-        data: { addPet: { categoryId: '9223372036854775807' } },
-      });
-      const check = ['check-service', '--base-url', `${started.url}/v1`, '--key', 'demo-key'];
-      const { stdout: verdict } = await run(node, [command, ...check], { env });
-      expect(verdict).toMatch(/^\d+ passed, 0 failed/m);
-      await run(node, [command, 'keys', 'create-account', 'acme'], { env });
-      const { stdout: key } = await run(node, [command, 'keys', 'create', 'acme'], { env });
-      expect(key).toMatch(/^pet_/);
-      started.kill('SIGTERM');
-      expect(await started.exited).toBe(0);
+    const command = join(packageRoot, 'dist/bin/main.js');
+    const env = { DATABASE_URL: `file:${join(root, 'pets.db')}`, DEMO: 'on' };
+    await using started = await commandStart(command, { ...env, WORKERS: '2' }, node);
+    const response = await fetch(`${started.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+      body: '{"query":"mutation { addPet(input: { name: \\"Rex\\", categoryId: 9223372036854775807 }) { categoryId } }"}',
+    });
+    expect(await response.json()).toEqual({
+      data: { addPet: { categoryId: '9223372036854775807' } },
+    });
+    const check = ['check-service', '--base-url', `${started.url}/v1`, '--key', 'demo-key'];
+    const { stdout: verdict } = await run(node, [command, ...check], { env });
+    expect(verdict).toMatch(/^\d+ passed, 0 failed/m);
+    await run(node, [command, 'keys', 'create-account', 'acme'], { env });
+    const { stdout: key } = await run(node, [command, 'keys', 'create', 'acme'], { env });
+    expect(key).toMatch(/^pet_/);
+    started.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
 
-      await writeFile(
-        join(root, 'main.js'),
-        `import { createGateway, loadConfig } from 'petstore-gateway';
+    await writeFile(
+      join(root, 'main.js'),
+      `import { createGateway, loadConfig } from 'petstore-gateway';
       await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:' }));
       const response = await gateway(new Request('http://localhost/graphql?query={__typename}'));
       console.log(await response.text());`,
-      );
-      const { stdout } = await run(node, ['main.js'], { cwd: root });
-      expect(stdout).toBe('{"data":{"__typename":"Query"}}\n');
-    },
-    120_000,
-  );
+    );
+    const { stdout } = await run(node, ['main.js'], { cwd: root });
+    expect(stdout).toBe('{"data":{"__typename":"Query"}}\n');
+  });
 });
 
 registryTest(
@@ -399,25 +395,17 @@ describe.each([
       : project({ ours: [...types, 'graphql'], files });
   };
 
-  consumerTest(
-    'returns typed errors for documents and for texts',
-    async () => {
-      const { node } = await open({ 'main.js': hosted });
-      expect(await node('main.js')).toBe(
-        `${graphql} NOT_FOUND BAD_USER_INPUT BAD_USER_INPUT BAD_USER_INPUT UNAUTHENTICATED,UNAUTHENTICATED GRAPHQL_VALIDATION_FAILED GRAPHQL_PARSE_FAILED NOT_FOUND Biscuit\n`,
-      );
-    },
-    120_000,
-  );
+  consumerTest('returns typed errors for documents and for texts', async () => {
+    const { node } = await open({ 'main.js': hosted });
+    expect(await node('main.js')).toBe(
+      `${graphql} NOT_FOUND BAD_USER_INPUT BAD_USER_INPUT BAD_USER_INPUT UNAUTHENTICATED,UNAUTHENTICATED GRAPHQL_VALIDATION_FAILED GRAPHQL_PARSE_FAILED NOT_FOUND Biscuit\n`,
+    );
+  });
 
-  consumerTest(
-    'accepts typed documents',
-    async () => {
-      const { tsc } = await open({ 'main.ts': typed });
-      expect(await tsc(typeScript, ...strict, 'main.ts')).toBe('');
-    },
-    120_000,
-  );
+  consumerTest('accepts typed documents', async () => {
+    const { tsc } = await open({ 'main.ts': typed });
+    expect(await tsc(typeScript, ...strict, 'main.ts')).toBe('');
+  });
 });
 
 it('examples/bff makes three REST calls per request, and responds without the one that fails', async () => {

@@ -306,40 +306,36 @@ describe('the dashboard and the alerts', () => {
     },
   );
 
-  it.skipIf(!hasPrometheus || !hasRedis)(
-    'read series that gateways have',
-    async () => {
-      const series = await readSeries();
-      const nameOf = (one: string) => /^\w+/.exec(one)?.[0] ?? '';
-      const labelsOf = (one: string) => [...one.matchAll(/(\w+)="/g)].map(([, label]) => label);
-      for (const [, ...condition] of conditions) {
-        for (const [one] of condition.filter(([one]) => !one.startsWith('up{'))) {
-          const labels = labelsOf(one).filter((label) => label !== 'job' && label !== 'client');
-          const known = series.filter((other) => nameOf(other) === nameOf(one)).map(labelsOf);
-          expect(known, one).toContainEqual(expect.arrayContaining(labels));
-        }
+  it.skipIf(!hasPrometheus || !hasRedis)('read series that gateways have', async () => {
+    const series = await readSeries();
+    const nameOf = (one: string) => /^\w+/.exec(one)?.[0] ?? '';
+    const labelsOf = (one: string) => [...one.matchAll(/(\w+)="/g)].map(([, label]) => label);
+    for (const [, ...condition] of conditions) {
+      for (const [one] of condition.filter(([one]) => !one.startsWith('up{'))) {
+        const labels = labelsOf(one).filter((label) => label !== 'job' && label !== 'client');
+        const known = series.filter((other) => nameOf(other) === nameOf(one)).map(labelsOf);
+        expect(known, one).toContainEqual(expect.arrayContaining(labels));
       }
-      // A rule for each panel, which fires if its expression has a value.
-      const panelRules = shown.map((expression, index) => ({
-        alert: `Panel${index}`,
-        expr: `count(${complete(expression)}) > 0`,
-      }));
-      const path = join(folder, 'panels.yaml');
-      await writeFile(path, JSON.stringify({ groups: [{ name: 'panels', rules: panelRules }] }));
-      const input_series = series.map((one) => ({
-        series: one.includes('{') ? one.replace('{', `{${job},`) : `${one}{${job}}`,
-        values: '1+1x20',
-      }));
-      const exp_samples = panelRules.map(({ alert }) => ({
-        labels: `{alertname="${alert}"}`,
-        value: 1,
-      }));
-      const expr = 'group by (alertname) (ALERTS)';
-      const promql_expr_test = [{ expr, eval_time: '10m', exp_samples }];
-      await test([path], [{ interval: '1m', input_series, promql_expr_test }]);
-    },
-    120_000,
-  );
+    }
+    // A rule for each panel, which fires if its expression has a value.
+    const panelRules = shown.map((expression, index) => ({
+      alert: `Panel${index}`,
+      expr: `count(${complete(expression)}) > 0`,
+    }));
+    const path = join(folder, 'panels.yaml');
+    await writeFile(path, JSON.stringify({ groups: [{ name: 'panels', rules: panelRules }] }));
+    const input_series = series.map((one) => ({
+      series: one.includes('{') ? one.replace('{', `{${job},`) : `${one}{${job}}`,
+      values: '1+1x20',
+    }));
+    const exp_samples = panelRules.map(({ alert }) => ({
+      labels: `{alertname="${alert}"}`,
+      value: 1,
+    }));
+    const expr = 'group by (alertname) (ALERTS)';
+    const promql_expr_test = [{ expr, eval_time: '10m', exp_samples }];
+    await test([path], [{ interval: '1m', input_series, promql_expr_test }]);
+  });
 });
 
 /** The series of a gateway in front of a REST service and of one with the built-in backend. */

@@ -76,31 +76,28 @@ describe('npm run release -- --dry-run', () => {
     expect(files).not.toContain('node_modules');
   });
 
-  registryTest(
-    'packs and starts the gateway as the README says, with the Node of the machine',
-    async () => {
-      const [pack, start] = await blocksOf('README.md', 'Packages');
-      const command = (pack?.block ?? '').replace('..', folder);
-      await run('bash', ['-ec', command], { cwd: checkout });
-      const path = (process.env['PATH'] ?? '').split(':');
-      // In place of the clone, whose parent folder has the packages.
-      const clone = join(folder, 'clone');
-      await mkdir(clone);
-      await using started = await shellStart(clone, start?.block ?? '', {
-        PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
-        npm_config_cache: join(folder, 'cache'),
-      });
-      expect(started.output).toMatchObject({ stderr: expect.not.stringContaining('npm') });
-      const headers = { authorization: 'Bearer demo-key' };
-      const response = await fetch(`${started.url}/graphql?query={pets(limit:1){name}}`, {
-        headers,
-      });
-      expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
-      started.kill('SIGINT');
-      await started.exited;
-      await expect(fetch(started.url)).rejects.toThrow();
-    },
-  );
+  registryTest('packs and starts the gateway as the README says', async () => {
+    const [pack, start] = await blocksOf('README.md', 'Packages');
+    const command = (pack?.block ?? '').replace('..', folder);
+    await run('bash', ['-ec', command], { cwd: checkout });
+    const path = (process.env['PATH'] ?? '').split(':');
+    // In place of the clone, whose parent folder has the packages.
+    const clone = join(folder, 'clone');
+    await mkdir(clone);
+    await using started = await shellStart(clone, start?.block ?? '', {
+      PATH: path.filter((entry) => !entry.includes('node_modules')).join(':'),
+      npm_config_cache: join(folder, 'cache'),
+    });
+    expect(started.output).toMatchObject({ stderr: expect.not.stringContaining('npm') });
+    const headers = { authorization: 'Bearer demo-key' };
+    const response = await fetch(`${started.url}/graphql?query={pets(limit:1){name}}`, {
+      headers,
+    });
+    expect(await response.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
+    started.kill('SIGINT');
+    await started.exited;
+    await expect(fetch(started.url)).rejects.toThrow();
+  });
 });
 
 describe('npm run release', () => {

@@ -205,19 +205,16 @@ describe('docs/clients', () => {
     expect(await readFile(packed, 'utf8')).toBe(await readFile(schema, 'utf8'));
   });
 
-  registryTest(
-    'installs graphql-eslint beside the version of graphql that the page names',
-    async () => {
-      const [, major] =
-        (await readFile('docs/clients/codegen.md', 'utf8')).match(
-          /`graphql-eslint` \(beside graphql (\d+)\)/,
-        ) ?? [];
-      const { root } = await consumer.project({ hasClient: false });
-      const plugin = ['@graphql-eslint/eslint-plugin@4.4.1', 'eslint@9'];
-      const install = ['install', '--dry-run', `graphql@${major}`, ...plugin];
-      await promisify(execFile)('npm', install, { cwd: root, env: installEnv });
-    },
-  );
+  registryTest('installs graphql-eslint beside the version of graphql on the page', async () => {
+    const [, major] =
+      (await readFile('docs/clients/codegen.md', 'utf8')).match(
+        /`graphql-eslint` \(beside graphql (\d+)\)/,
+      ) ?? [];
+    const { root } = await consumer.project({ hasClient: false });
+    const plugin = ['@graphql-eslint/eslint-plugin@4.4.1', 'eslint@9'];
+    const install = ['install', '--dry-run', `graphql@${major}`, ...plugin];
+    await promisify(execFile)('npm', install, { cwd: root, env: installEnv });
+  });
 
   consumerTest('sends requests with graphql-request', async () => {
     const { files, commands } = await recipe('clients/others.md', 'graphql-request');
@@ -296,16 +293,14 @@ describe('docs/clients', () => {
     expect(printed.split('\n').slice(1)).toEqual([`13 unsaved ${added}`, `13 13 ${added}`, '']);
   });
 
-  consumerTest(
-    'shows a part of a query, and defers another, with Graphcache and the schema',
-    async () => {
-      const { files, commands } = await recipe('clients/urql.md', 'Graphcache');
-      const { shell, tsc } = await consumer.project({
-        ours: node,
-        theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'],
-        files: {
-          'write-schema.ts': files['write-schema.ts'] ?? '',
-          'main.ts': `import { Client, fetchExchange, gql } from '@urql/core';
+  consumerTest('shows a part of a query and defers another with Graphcache', async () => {
+    const { files, commands } = await recipe('clients/urql.md', 'Graphcache');
+    const { shell, tsc } = await consumer.project({
+      ours: node,
+      theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'],
+      files: {
+        'write-schema.ts': files['write-schema.ts'] ?? '',
+        'main.ts': `import { Client, fetchExchange, gql } from '@urql/core';
           import { cacheExchange } from '@urql/exchange-graphcache';
           import { DeferredStorefrontDocument } from 'petstore-gateway-client';
           import schema from './schema.json' with { type: 'json' };
@@ -327,15 +322,14 @@ describe('docs/clients', () => {
               ({ data, stale }) => console.log(data.pets.length, data.orders?.length, stale),
             );
           }`,
-          'tsconfig.json': settings,
-        },
-      });
-      expect(await shell(commands)).toBe('');
-      expect(await tsc('7.0')).toBe('');
-      const printed = ['3 false true', '3 true false', '2 undefined true', '2 2 false', ''];
-      expect((await shell(['node main.ts'])).split('\n')).toEqual(printed);
-    },
-  );
+        'tsconfig.json': settings,
+      },
+    });
+    expect(await shell(commands)).toBe('');
+    expect(await tsc('7.0')).toBe('');
+    const printed = ['3 false true', '3 true false', '2 undefined true', '2 2 false', ''];
+    expect((await shell(['node main.ts'])).split('\n')).toEqual(printed);
+  });
 
   describe('Relay', () => {
     const open = async (url: string, ...sources: readonly string[]) => {

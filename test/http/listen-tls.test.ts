@@ -87,7 +87,7 @@ describe('a gateway with a certificate', () => {
       }
     }
     for (const socket of sockets) socket.destroy();
-  }, 20_000);
+  });
 
   it('serves HTTPS, and metrics over HTTP', async () => {
     await using started = await nodeStart({

@@ -21,8 +21,6 @@ function openPipe(path = join(folder, `log-${randomUUID()}`), flags = 0): number
   return openSync(path, constants.O_RDWR | flags);
 }
 
-const withTimeout = { timeout: 40_000 };
-
 /** Starts a gateway whose log goes to a file descriptor, which is closed with the gateway. */
 async function startLoggingTo(log: number | 'pipe', env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [await commandPath()], {
@@ -48,7 +46,7 @@ async function startLoggingTo(log: number | 'pipe', env: Record<string, string> 
     await vi.waitFor(async () => {
       metrics = await (await fetch(admin)).text();
       expect(metrics).not.toBe(last);
-    }, withTimeout);
+    });
     return Number(/^petstore_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
   };
   let sent = 0;
@@ -99,15 +97,12 @@ describe.skipIf(!canMount)('a log on a full disk', () => {
     const { size } = await stat(path);
     await disk.release();
     // What is buffered is written without further requests.
-    await vi.waitFor(
-      async () => expect((await stat(path)).size).toBeGreaterThan(size),
-      withTimeout,
-    );
+    await vi.waitFor(async () => expect((await stat(path)).size).toBeGreaterThan(size));
     await vi.waitFor(async () => {
       const before = await started.dropped();
       await started.send(1);
       expect(await started.dropped()).toBe(before);
-    }, withTimeout);
+    });
     await started.send(5);
     const dropped = await started.dropped();
     started.child.kill('SIGTERM');
@@ -160,7 +155,7 @@ describe('a log that cannot be written', () => {
       const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
       process.kill(Number(worker), 'SIGKILL');
       expect(await started.dropped()).toBeGreaterThan(0);
-    }, withTimeout);
+    });
   });
 
   it.each([
@@ -221,7 +216,7 @@ describe('a log on a pipe that nobody reads', () => {
     }
     const copy = join(folder, 'shared-copy');
     const reader = spawn('sh', ['-c', 'cat "$1" >"$2"', 'sh', path, copy]);
-    await vi.waitFor(() => expect(readFileSync(copy, 'utf8')).toContain(lines.at(-1)), withTimeout);
+    await vi.waitFor(() => expect(readFileSync(copy, 'utf8')).toContain(lines.at(-1)));
     expect(dropped).toBe(0);
     expect(readFileSync(copy, 'utf8')).toBe(lines.join(''));
     await writer.close();
@@ -242,7 +237,7 @@ describe('a log on a pipe that nobody reads', () => {
     const copy = join(folder, 'copy');
     const reader = spawn('sh', ['-c', 'cat "$1" >"$2"', 'sh', path, copy]);
     const expected = (lines - dropped) * line.length;
-    await vi.waitFor(async () => expect((await stat(copy)).size).toBe(expected), withTimeout);
+    await vi.waitFor(async () => expect((await stat(copy)).size).toBe(expected));
     expect(readFileSync(copy, 'utf8')).toBe(line.repeat(lines - dropped));
     writer.write(line);
     expect(await writer.close()).toBe(true);

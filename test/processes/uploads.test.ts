@@ -41,17 +41,13 @@ describe('an upload of 5 MB', () => {
     ["Node's fetch", process.execPath, ['--input-type=module', '--eval', fetchUploads]],
     ['urllib', 'python3', ['-c', urllibUploads]],
     ['curl', 'bash', ['-c', curlUploads, 'curl']],
-  ])(
-    'gets its 413 in all of a hundred tries: %s',
-    async (_, command, args) => {
-      await using service = await startGateway();
-      const { stdout } = await promisify(execFile)(command, [
-        ...args,
-        `${service.url}/graphql`,
-        file,
-      ]);
-      expect(stdout).toBe('413 BODY_TOO_LARGE\n'.repeat(tries));
-    },
-    60_000,
-  );
+  ])('gets its 413 in all of a hundred tries: %s', async (_, command, args) => {
+    await using service = await startGateway();
+    const { stdout } = await promisify(execFile)(command, [
+      ...args,
+      `${service.url}/graphql`,
+      file,
+    ]);
+    expect(stdout).toBe('413 BODY_TOO_LARGE\n'.repeat(tries));
+  });
 });

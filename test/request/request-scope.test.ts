@@ -340,32 +340,24 @@ describe('no limit is used', () => {
     ...rowsOf('after a refusal', refusals),
     ...rowsOf('after the gateway closes', closing),
     ...rowsOf('after an unexpected error', unexpected),
-  ])(
-    '%s',
-    async (_, row) => {
-      await using gateway = await open(row);
-      const client = gateway.send(row.bytes).pause();
-      await gateway.called(row.calls ?? 0);
-      if (row.response) gateway.respond(row.response);
-      if (row.received) await receive(client, row.received);
-      await expectUsed(gateway, row.holds);
-      await row.end(client, gateway);
-      await expectUnused(gateway);
-    },
-    20_000,
-  );
+  ])('%s', async (_, row) => {
+    await using gateway = await open(row);
+    const client = gateway.send(row.bytes).pause();
+    await gateway.called(row.calls ?? 0);
+    if (row.response) gateway.respond(row.response);
+    if (row.received) await receive(client, row.received);
+    await expectUsed(gateway, row.holds);
+    await row.end(client, gateway);
+    await expectUnused(gateway);
+  });
 
-  it.each(rowsOf('after a caller in the same process', local))(
-    '%s',
-    async (_, begin) => {
-      await using gateway = await open({});
-      const end = await begin(gateway);
-      await expectUsed(gateway, 'pets_calls');
-      await end();
-      await expectUnused(gateway);
-    },
-    20_000,
-  );
+  it.each(rowsOf('after a caller in the same process', local))('%s', async (_, begin) => {
+    await using gateway = await open({});
+    const end = await begin(gateway);
+    await expectUsed(gateway, 'pets_calls');
+    await end();
+    await expectUnused(gateway);
+  });
 
   it('after the body of a request of a fetch handler breaks off', async () => {
     await using gateway = await open({});

@@ -47,14 +47,15 @@ export function postTo(
 /** The types of a builder in tests. */
 type Types = PothosSchemaTypes.ExtendDefaultTypes<{ Context: PetStoreContext }>;
 
-/** Builds a schema with the pet store and what `add` adds. */
+/** Builds a schema with the pet store, and what `add` adds. */
 export function buildSchema(
-  add: (builder: PothosSchemaTypes.SchemaBuilder<Types>, refs: PetStoreRefs<Types>) => void,
+  add?: (builder: PothosSchemaTypes.SchemaBuilder<Types>, refs: PetStoreRefs<Types>) => void,
 ) {
   const builder = new SchemaBuilder<{ Context: PetStoreContext }>({});
   builder.queryType({});
   builder.mutationType({});
-  add(builder, addPetStore(builder));
+  const refs = addPetStore(builder);
+  add?.(builder, refs);
   return builder.toSchema();
 }
 

@@ -315,7 +315,7 @@ async function openBoth(name: string) {
   const create = plugins[name] ?? (() => []);
   const gateway = await createGateway(loadConfig(env), { log, plugins: create() });
   const yoga = createYoga({
-    schema: buildSchema(() => {}),
+    schema: buildSchema(),
     logging: false,
     // It keeps what a plugin has made of a document for one caller, and gives it to others.
     parserAndValidationCache: false,

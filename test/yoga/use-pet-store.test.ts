@@ -11,10 +11,7 @@ const withKey = { authorization: 'Bearer demo-key' };
 const ok = { query: '{ who }' };
 
 it('serves the fields of the pet store in the server of a host', async () => {
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    demo,
-  );
+  await using yoga = await openYoga(buildSchema(), demo);
   const { data } = await yoga.post({ query: '{ pets(limit: 1) { id name } }' }, withKey);
   expect(data).toEqual({ pets: [{ id: '1', name: 'Biscuit' }] });
 });
@@ -45,20 +42,14 @@ it('types the errors of the pet store, and leaves others to the server', async (
 it('reports what became of a write', async () => {
   await using service = await startUpstream((_request, response) => response.destroy());
   const env = { PETSTORE_BASE_URL: `${service.url}/v1` };
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    env,
-  );
+  await using yoga = await openYoga(buildSchema(), env);
   const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
   const { errors } = await yoga.post({ query });
   expect(errors[0].extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', outcome: 'UNKNOWN' });
 });
 
 it('refuses an id that JavaScript has rounded, and keeps every digit of text', async () => {
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    demo,
-  );
+  await using yoga = await openYoga(buildSchema(), demo);
   const query = 'query ($id: ID!) { pet(id: $id) { id } }';
   const rounded = await yoga.post({ query, variables: { id: 2 ** 53 + 2 } }, withKey);
   expect(rounded.errors[0].message).toContain('may be rounded');
@@ -95,10 +86,7 @@ it('forwards the headers of the configuration, and names writes by their Idempot
     sendJson(response, 201, JSON.stringify({ id: 1, name, categoryId: 1 }));
   });
   const env = { PETSTORE_BASE_URL: `${service.url}/v1`, FORWARD_HEADERS: 'accept-language' };
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    env,
-  );
+  await using yoga = await openYoga(buildSchema(), env);
   const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { name } }';
   const { data } = await yoga.post({ query }, { 'accept-language': 'da' });
   expect(data).toEqual({ addPet: { name: 'da' } });
@@ -237,10 +225,7 @@ it('returns orders as the REST service does, with large integers as strings', as
   await using service = await startUpstream((_request, response) =>
     sendJson(response, 200, '[{"id":9007199254740993,"petId":7,"note":null}]'),
   );
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    { PETSTORE_BASE_URL: `${service.url}/v1` },
-  );
+  await using yoga = await openYoga(buildSchema(), { PETSTORE_BASE_URL: `${service.url}/v1` });
   for (let times = 1; times <= 2; times++) {
     const { data } = await yoga.post({ query: '{ orders }' });
     expect(data).toEqual({ orders: [{ id: '9007199254740993', petId: 7, note: null }] });
@@ -323,11 +308,7 @@ it('types errors of deferred fragments', async () => {
       });
     },
   };
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    demo,
-    { plugins: [incremental] },
-  );
+  await using yoga = await openYoga(buildSchema(), demo, { plugins: [incremental] });
   const { text } = await yoga.post(
     { query: '{ pet(id: 0) { id } }' },
     { ...withKey, accept: 'text/event-stream' },
@@ -337,10 +318,7 @@ it('types errors of deferred fragments', async () => {
 
 it('honours the timeout of a request', async () => {
   await using service = await startUpstream(() => {});
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    { PETSTORE_BASE_URL: `${service.url}/v1` },
-  );
+  await using yoga = await openYoga(buildSchema(), { PETSTORE_BASE_URL: `${service.url}/v1` });
   const { errors } = await yoga.post({ query: '{ orders }' }, { 'x-petstore-timeout-ms': '50' });
   expect(errors[0].extensions.code).toBe('UPSTREAM_TIMEOUT');
 });
@@ -353,10 +331,7 @@ it.each([
     {},
   ],
 ])('refuses a large id in the default of a variable by name: %s', async (query, variables) => {
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    demo,
-  );
+  await using yoga = await openYoga(buildSchema(), demo);
   const { errors } = await yoga.post({ query, variables }, withKey);
   expect(errors[0].message).toMatch(
     /^Variable "\$(?:id|input)".*9007199254740992, which may be rounded/,
@@ -364,11 +339,7 @@ it.each([
 });
 
 it('refuses a batch with an Idempotency-Key, whose writes it could not distinguish', async () => {
-  await using yoga = await openYoga(
-    buildSchema(() => {}),
-    demo,
-    { batching: true },
-  );
+  await using yoga = await openYoga(buildSchema(), demo, { batching: true });
   const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
   const refused = await yoga.post([{ query }, { query }], { ...withKey, 'idempotency-key': 'k' });
   expect([refused.status, refused.errors[0].extensions.code]).toEqual([400, 'BAD_REQUEST']);
@@ -408,7 +379,7 @@ it.each([
 it('executes for a context whose request has no signal, as of a WebSocket', async () => {
   const end = vi.spyOn(Scope.prototype, 'end');
   const plugin = await usePetStore(loadConfig({ LOG_LEVEL: 'silent', ...demo }));
-  const yoga = createYoga({ schema: buildSchema(() => {}), plugins: [plugin] });
+  const yoga = createYoga({ schema: buildSchema(), plugins: [plugin] });
   const request = { method: 'GET', url: 'http://host/', headers: new Headers(withKey) };
   const { execute: run, contextFactory, parse, schema } = yoga.getEnveloped({ request });
   const document = parse('{ pets(limit: 1) { id } }');

@@ -148,24 +148,21 @@ registryTest('Google Cloud Functions, which read each body, get its response', a
 const shared = `import { createGateway, loadConfig } from '${import.meta.resolve('../../../src/index.ts')}';
 export const gateway = await createGateway(loadConfig(process.env));`;
 
-registryTest(
-  "Fastify's inject gets the response of docs/hosts/node.md, and nothing is logged",
-  async () => {
-    const [{ block = '' } = {}] = await blocksOf('docs/hosts/node.md', 'Fastify');
-    const post = JSON.stringify({ method: 'POST', url: '/graphql', headers, payload: body });
-    const injected = `const response = await app.inject(${post});
+registryTest("Fastify's inject gets the response of docs/hosts/node.md", async () => {
+  const [{ block = '' } = {}] = await blocksOf('docs/hosts/node.md', 'Fastify');
+  const post = JSON.stringify({ method: 'POST', url: '/graphql', headers, payload: body });
+  const injected = `const response = await app.inject(${post});
     console.log(response.statusCode, response.payload);
     process.exit();`;
-    const [server = ''] = block.split('const url =');
-    await writeFile(join(folder, 'gateway.mjs'), shared);
-    const imports = server.replace(
-      /^import .*gateway\.ts';$/m,
-      "import { gateway } from './gateway.mjs';",
-    );
-    await writeFile(join(folder, 'inject.mjs'), imports + injected);
-    const options = { cwd: folder, env: { ...process.env, ...env } };
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['inject.mjs'], options);
-    const data = { pets: [{ id: '1' }], __typename: 'Query' };
-    expect([stdout, stderr]).toEqual([`200 ${JSON.stringify({ data })}\n`, '']);
-  },
-);
+  const [server = ''] = block.split('const url =');
+  await writeFile(join(folder, 'gateway.mjs'), shared);
+  const imports = server.replace(
+    /^import .*gateway\.ts';$/m,
+    "import { gateway } from './gateway.mjs';",
+  );
+  await writeFile(join(folder, 'inject.mjs'), imports + injected);
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['inject.mjs'], options);
+  const data = { pets: [{ id: '1' }], __typename: 'Query' };
+  expect([stdout, stderr]).toEqual([`200 ${JSON.stringify({ data })}\n`, '']);
+});

@@ -50,19 +50,16 @@ describe('docs/hosts/workers.md as pasted', () => {
     expect(preflight.headers.get('access-control-allow-origin')).toBe('https://shop.example');
   });
 
-  registryTest(
-    'calls the gateway in a route of its own, with the API key of the caller',
-    async () => {
-      respondToOrders = (response) => sendJson(response, 200, '[1]');
-      const response = await fetch(`${url}/storefront`, { headers });
-      expect(await response.json()).toMatchObject({
-        data: { available: [{ name: 'Rex' }], orders: [1] },
-      });
-      expect(service.seen.at(-1)?.headers.authorization).toBe(headers.authorization);
-      const refused = await (await fetch(`${url}/storefront`)).json();
-      expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
-    },
-  );
+  registryTest('calls the gateway in its own route, with the key of the caller', async () => {
+    respondToOrders = (response) => sendJson(response, 200, '[1]');
+    const response = await fetch(`${url}/storefront`, { headers });
+    expect(await response.json()).toMatchObject({
+      data: { available: [{ name: 'Rex' }], orders: [1] },
+    });
+    expect(service.seen.at(-1)?.headers.authorization).toBe(headers.authorization);
+    const refused = await (await fetch(`${url}/storefront`)).json();
+    expect(refused.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
 
   registryTest('sends the fields of a deferred fragment when they have arrived', async () => {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
