@@ -1,11 +1,16 @@
+import { createServer } from 'node:http';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { AddPetDocument, ListPetsDocument } from '../packages/client/src/documents.ts';
+import { serve } from '../src/cli/serve.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { documentedVariables } from '../src/config/variables.ts';
 import { createFolder } from './support/folder.ts';
 import { postGraphQL } from './support/graphql.ts';
+import { openTelemetry } from './support/log.ts';
 import { manifestFile } from './support/manifest.ts';
 import { nodeStart, npmStart, runCommand } from './support/process.ts';
+import { startServer } from './support/server.ts';
 import { openTerminal } from './support/terminal.ts';
 import { startUpstream } from './support/upstream.ts';
 
@@ -88,29 +93,11 @@ describe('npm start', () => {
     expect(started.output.stdout).not.toContain('GraphiQL');
   });
 
-  it('names HOST in the error when it cannot listen on that address', async () => {
-    await using started = await nodeStart({ DATABASE_URL: ':memory:', HOST: '192.0.2.1' });
-    expect(await started.exited).toBe(1);
-    expect(started.output.stderr).toMatch(
-      /^HOST: expected an address of this machine, received 192\.0\.2\.1: /,
-    );
-  });
-
   it('exits before it listens if the configuration is invalid, and lists every problem', async () => {
     const { code, stdout, stderr } = await runCommand([], { PORT: 'http', NODE_ENV: 'prod' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^The configuration has 2 problems:\n {2}- PORT/);
     expect(stderr).not.toContain('.ts:');
-  });
-
-  it('reports a port that is already in use', async () => {
-    await using first = await nodeStart({ DATABASE_URL: ':memory:' });
-    const { port } = new URL(first.url);
-    await using second = await nodeStart({ DATABASE_URL: ':memory:', PORT: port });
-    expect(await second.exited).toBe(1);
-    expect(second.output.stderr).toContain(
-      `PORT: port ${port} is already in use. Start the gateway with another port: PORT=`,
-    );
   });
 
   it('warns once about unknown variables, and about those that workers need', async () => {
@@ -135,6 +122,42 @@ describe('npm start', () => {
       },
     ]);
     expect(started.output.stderr).not.toContain('hunter2');
+  });
+});
+
+const local = { DATABASE_URL: ':memory:', PORT: '0' };
+const start = (env: Record<string, string>) =>
+  serve(loadConfig({ ...local, ...env }), openTelemetry());
+
+describe('a gateway that cannot listen', () => {
+  const long = `/tmp/${'x'.repeat(200)}`;
+  it.each<[env: Record<string, string>, message: string]>([
+    [
+      { HOST: '192.0.2.1' },
+      'HOST: expected an address of this machine, received 192.0.2.1: listen EADDRNOTAVAIL',
+    ],
+    [
+      { ADMIN_HOST: '192.0.2.1', ADMIN_PORT: '0' },
+      'ADMIN_HOST: expected an address of this machine, received 192.0.2.1: listen EADDRNOTAVAIL',
+    ],
+    [
+      { HOST: 'unix:/nowhere/gateway.sock' },
+      'HOST: expected a path in a folder that exists, received /nowhere/gateway.sock',
+    ],
+    [
+      { HOST: `unix:${long}` },
+      "HOST: expected a shorter path: a socket's has at most 107 bytes, or 103 on macOS; received 205",
+    ],
+  ])('names the variable: %j', async (env, message) => {
+    await expect(start(env)).rejects.toThrow(message);
+  });
+
+  it('reports a port that is already in use', async () => {
+    await using first = await startServer(createServer());
+    const { port } = new URL(first.url);
+    await expect(start({ PORT: port })).rejects.toThrow(
+      `PORT: port ${port} is already in use. Start the gateway with another port: PORT=`,
+    );
   });
 });
 

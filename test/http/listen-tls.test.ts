@@ -6,8 +6,11 @@ import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { serve } from '../../src/cli/serve.ts';
+import { loadConfig, requireTls } from '../../src/config/config.ts';
 import { createAuthority } from '../support/authority.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
+import { openTelemetry } from '../support/log.ts';
 import { holdingOrders } from '../support/parts.ts';
 import { nodeStart } from '../support/process.ts';
 import { connectTo, lastProbe, rawGet, rawPost, statusesOf } from '../support/raw-http.ts';
@@ -164,8 +167,8 @@ describe('a gateway with a certificate', () => {
   });
 
   it('offers only forward secrecy over TLS 1.2, also with another certificate', async () => {
-    const issue = () => authority.issue('IP:127.0.0.1', ['-newkey', 'rsa:2048', '-nodes']);
-    await using service = await startGateway({ tls: issue() });
+    const tls = authority.issue('IP:127.0.0.1', ['-newkey', 'rsa:2048', '-nodes']);
+    await using service = await startGateway({ tls });
     const connect = async (ciphers: string) => {
       const socket = openTls(service.url, { maxVersion: 'TLSv1.2', ciphers });
       await once(socket, 'secureConnect');
@@ -173,7 +176,7 @@ describe('a gateway with a certificate', () => {
       socket.destroy();
       return standardName;
     };
-    for (const change of [() => {}, () => service.setCertificate(issue())]) {
+    for (const change of [() => {}, () => service.setCertificate(tls)]) {
       change();
       for (const ciphers of ['kRSA', 'AES256-GCM-SHA384', 'AES128-SHA']) {
         await expect(connect(ciphers), ciphers).rejects.toThrow('handshake failure');
@@ -223,10 +226,12 @@ it('stops the start if the certificate cannot be used, or its variable is misspe
       'received TSL_CERT_FILE (did you mean TLS_CERT_FILE?), TSL_KEY_FILE (did you mean TLS_KEY_FILE?)',
     ],
   ];
-  const starts = rows.map(async ([env, message]) => {
-    await using started = await nodeStart({ DATABASE_URL: ':memory:', ...env });
-    expect(await started.exited).toBe(1);
-    expect(started.output.stderr).toContain(message);
-  });
-  await Promise.all(starts);
+  for (const [env, message] of rows) {
+    const start = async () => {
+      const config = loadConfig({ DATABASE_URL: ':memory:', PORT: '0', ...env });
+      requireTls(config);
+      await serve(config, openTelemetry());
+    };
+    await expect(start()).rejects.toThrow(message);
+  }
 });
