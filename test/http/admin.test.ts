@@ -1,11 +1,48 @@
+import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { listenAdmin } from '../../src/http/admin.ts';
-import { slowRequests, startDripping } from '../support/dripping.ts';
 import { openGateway } from '../support/gateway.ts';
 import { valuesOf } from '../support/metrics.ts';
-import { lastProbe, sendRaw, statusesOf } from '../support/raw-http.ts';
+import { connectTo, lastProbe, sendRaw, statusesOf } from '../support/raw-http.ts';
 
 const displaced = 'petstore_connections_displaced_total';
+
+/** Opens connections that send a byte of `sent` every 400 ms, and opens each again that is closed. */
+function startDripping(url: string, count: number, sent: string): Disposable {
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const open = () => {
+    if (isOver) return;
+    const socket = connectTo(url).resume();
+    sockets.add(socket);
+    socket.write(sent);
+    const timer = setInterval(() => socket.write('x'), 400);
+    socket.once('close', () => {
+      clearInterval(timer);
+      sockets.delete(socket);
+      open();
+    });
+  };
+  for (let index = 0; index < count; index++) open();
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+const head = 'POST /metrics HTTP/1.1\r\nHost: localhost\r\n';
+
+/** What a slow client has sent before it drips, by a name. */
+const slowRequests: readonly (readonly [string, string])[] = [
+  ['a header', `${head}X-Slow: `],
+  ['a body', `${head}Content-Length: 1000\r\n\r\n`],
+  [
+    'a body after a request',
+    `GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n${head}Content-Length: 1000\r\n\r\n`,
+  ],
+];
 
 describe('the admin port', () => {
   it('makes one scrape per second, which all scrapers receive', async () => {

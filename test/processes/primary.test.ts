@@ -5,12 +5,10 @@ import { copyFile, rename, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { startDripping } from '../support/dripping.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { commandPath, commandStart, nodeLaunch, nodeStart } from '../support/process.ts';
-import { lastProbe, rawGet, sendRaw, statusesOf } from '../support/raw-http.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
@@ -49,11 +47,14 @@ function adminOf({ output }: Started): string {
   return /Metrics +(http:\S+)\/metrics/.exec(output.stdout)?.[1] ?? '';
 }
 
-/** The number of requests in the metrics of the whole gateway. */
-async function countOf(started: Started): Promise<number> {
-  const metrics = await (await fetch(`${adminOf(started)}/metrics`)).text();
-  const count = /_request_duration_seconds_count\{operation="Count",outcome="success"\} (\d+)/;
-  return Number(count.exec(metrics)?.[1]);
+/** Waits until the metrics of the whole gateway have this number of requests: a worker that is slow is left out. */
+function expectCount(started: Started, count: number): Promise<void> {
+  return vi.waitFor(async () => {
+    const metrics = await (await fetch(`${adminOf(started)}/metrics`)).text();
+    expect(metrics).toContain(
+      `_request_duration_seconds_count{operation="Count",outcome="success"} ${count}\n`,
+    );
+  });
 }
 
 function isAlive(pid: number): boolean {
@@ -148,20 +149,7 @@ describe('a gateway with two workers', () => {
     });
     expect(text).toMatch(/^process_cpu_seconds_total /m);
     expect(text).not.toContain('_total_total');
-    expect(await countOf(started)).toBe(20);
-  });
-
-  it('responds to every probe and scrape beside 110 connections that drip', async () => {
-    await using started = await startWorkers();
-    const admin = adminOf(started);
-    using _attack = startDripping(admin, 110, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ');
-    const displaced = /^petstore_connections_displaced_total [1-9]/m;
-    const scrape = () => sendRaw(admin, rawGet('/metrics', 'Connection: close\r\n')).catch(String);
-    await vi.waitFor(async () => expect(await scrape()).toMatch(displaced));
-    for (let probes = 0; probes < 28; probes++) {
-      expect(statusesOf(await sendRaw(admin, lastProbe).catch(String))).toEqual([200]);
-      expect(await scrape()).toMatch(displaced);
-    }
+    await expectCount(started, 20);
   });
 
   it('replaces a worker that exits, and logs it', async () => {
@@ -171,7 +159,7 @@ describe('a gateway with two workers', () => {
     const serving = () => started.output.stderr.match(/"msg":"worker is serving"/g)?.length;
     await vi.waitFor(() => expect(serving()).toBe(2));
     await sendMany(started, 20);
-    await expect(countOf(started)).resolves.toBe(20);
+    await expectCount(started, 20);
     for (const [index, pid] of first.entries()) {
       process.kill(pid, 'SIGKILL');
       await vi.waitFor(() => {
@@ -182,13 +170,13 @@ describe('a gateway with two workers', () => {
       process.kill(started.pid, 'SIGHUP');
       await vi.waitFor(() => expect(serving()).toBe(3 + index));
       const reloaded = () => started.output.stderr.match(/"configuration reloaded"/g)?.length;
-      await vi.waitFor(() => expect(reloaded()).toBe(3 * (index + 1)));
+      await vi.waitFor(() => expect(reloaded(), started.output.stderr).toBe(3 * (index + 1)));
     }
     // Both initial workers are gone, so their replacements respond.
     expect(first.filter(isAlive)).toEqual([]);
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
     // The counts of workers that were killed are lost.
-    expect(await countOf(started)).toBe(20);
+    await expectCount(started, 20);
     expect(started.output.stderr.match(/"signal":"SIGKILL","msg":"worker exited"/g)).toHaveLength(
       2,
     );
