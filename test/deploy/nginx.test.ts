@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { Agent } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apiKey, callWith, startGateway } from '../support/gateway.ts';
-import { hasNginx, startNginx } from '../support/nginx.ts';
+import { nginxTest, startNginx } from '../support/nginx.ts';
 import { petsFirst, readParts, startHolding } from '../support/parts.ts';
 import { rawGet, sendRaw, statusesOf } from '../support/raw-http.ts';
 
@@ -23,83 +23,74 @@ describe('deploy/nginx.conf', () => {
   const json = 'Content-Type: application/json\r\n';
   const withBody = (body: string) => `${close}${json}Content-Length: ${body.length}\r\n\r\n${body}`;
 
-  it.skipIf(!hasNginx)(
-    'accepts requests without a Host, and with as much as the gateway',
-    async () => {
-      await using service = await startGateway();
-      await using nginx = await startNginx([service.url]);
-      const { socketPath } = nginx;
-      const query = '/graphql?query={__typename}';
-      const whole = `{"query":"{__typename}${' '.repeat(262_144 - 24)}"}`;
-      const authorization = `Authorization: Bearer ${apiKey}\r\n`;
-      for (const request of [
-        `GET ${query} HTTP/1.0\r\n\r\n`,
-        `GET ${query} HTTP/1.1\r\nHost: localhost:8080\r\n${close}\r\n`,
-        rawGet(query, `${close}X-Long: ${long.slice(0, 14_000)}\r\n`),
-        rawGet(`${query}&operationName=&long=${long.slice(0, 14_000)}`, close),
-        `POST /graphql HTTP/1.1\r\nHost: a\r\n${authorization}${withBody(whole)}`,
-      ]) {
-        const { status, body } = await exchange(socketPath, request);
-        expect([status, body], request.slice(0, 80)).toEqual([
-          200,
-          { data: { __typename: 'Query' } },
-        ]);
-      }
-    },
-  );
+  nginxTest('accepts requests without a Host, and with as much as the gateway', async () => {
+    await using service = await startGateway();
+    await using nginx = await startNginx([service.url]);
+    const { socketPath } = nginx;
+    const query = '/graphql?query={__typename}';
+    const whole = `{"query":"{__typename}${' '.repeat(262_144 - 24)}"}`;
+    const authorization = `Authorization: Bearer ${apiKey}\r\n`;
+    for (const request of [
+      `GET ${query} HTTP/1.0\r\n\r\n`,
+      `GET ${query} HTTP/1.1\r\nHost: localhost:8080\r\n${close}\r\n`,
+      rawGet(query, `${close}X-Long: ${long.slice(0, 14_000)}\r\n`),
+      rawGet(`${query}&operationName=&long=${long.slice(0, 14_000)}`, close),
+      `POST /graphql HTTP/1.1\r\nHost: a\r\n${authorization}${withBody(whole)}`,
+    ]) {
+      const { status, body } = await exchange(socketPath, request);
+      expect([status, body], request.slice(0, 80)).toEqual([
+        200,
+        { data: { __typename: 'Query' } },
+      ]);
+    }
+  });
 
-  it.skipIf(!hasNginx)(
-    'responds itself with JSON that pages of the configured origins can read',
-    async () => {
-      const gone = await startGateway();
-      await gone[Symbol.asyncDispose]();
-      const origin = 'https://shop.example';
-      await using nginx = await startNginx([gone.url], (config) =>
-        config.replace(`# ${origin}`, origin),
-      );
-      const { socketPath } = nginx;
-      const id = 'X-Request-Id: checkout-42\r\n';
-      const refused: readonly (readonly [request: string, status: number, code: string])[] = [
-        [rawGet('/graphql', close), 502, 'UPSTREAM_UNAVAILABLE'],
-        ['GET /graphql HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
-        ['GET /graphql HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 'BAD_REQUEST'],
-        ['TRACE /graphql HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'BAD_REQUEST'],
-        [
-          `POST /graphql HTTP/1.1\r\nHost: a\r\n${withBody(' '.repeat(262_145))}`,
-          413,
-          'BODY_TOO_LARGE',
-        ],
-        [rawGet('/graphql', `X-Long: ${long}\r\n`), 431, 'BAD_REQUEST'],
-        ['POST /graphql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n', 501, 'BAD_REQUEST'],
-      ];
-      for (const [request, status, code] of refused) {
-        const sent = request.replace('\r\n', `\r\nOrigin: ${origin}\r\n${id}`);
-        const response = await exchange(socketPath, sent);
-        expect(response, request.slice(0, 80)).toMatchObject({ status });
-        expect(response.head).toContain('\r\ncontent-type: application/json\r\n');
-        expect(response.head).toContain('\r\nx-request-id: checkout-42\r\n');
-        expect(response.head).toContain(`\r\naccess-control-allow-origin: ${origin}\r\n`);
-        expect(response.body.errors[0].extensions).toEqual({ code, requestId: 'checkout-42' });
-        const other = await exchange(socketPath, sent.replaceAll(origin, 'https://evil.example'));
-        expect(other.head).not.toContain('access-control-allow-origin');
-      }
-      const rest = await exchange(socketPath, rawGet('/v1/pets', close));
-      const message = 'No gateway responded. The outcome of a write is unknown.';
-      expect(rest.body).toEqual({ code: 'unavailable', message, status: 502 });
-      // nginx reads neither the path nor headers of a request whose URL is too long.
-      const { body } = await exchange(socketPath, rawGet(`/graphql?${long}`));
-      expect(body).toEqual({ code: 'bad_request', message: 'The URL is too long.', status: 414 });
-      expect((await exchange(socketPath, rawGet('/own-response', close))).status).toBe(404);
-      // Anything else would be no JSON.
-      const quoted = await exchange(
-        socketPath,
-        rawGet('/graphql', `${close}X-Request-Id: a"b\r\n`),
-      );
-      expect(quoted.body.errors[0].extensions.requestId).toMatch(/^[0-9a-f]{32}$/);
-    },
-  );
+  nginxTest('responds itself with JSON that pages of the configured origins can read', async () => {
+    const gone = await startGateway();
+    await gone[Symbol.asyncDispose]();
+    const origin = 'https://shop.example';
+    await using nginx = await startNginx([gone.url], (config) =>
+      config.replace(`# ${origin}`, origin),
+    );
+    const { socketPath } = nginx;
+    const id = 'X-Request-Id: checkout-42\r\n';
+    const refused: readonly (readonly [request: string, status: number, code: string])[] = [
+      [rawGet('/graphql', close), 502, 'UPSTREAM_UNAVAILABLE'],
+      ['GET /graphql HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
+      ['GET /graphql HTTP/1.1\r\nHost: a b\r\n\r\n', 400, 'BAD_REQUEST'],
+      ['TRACE /graphql HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'BAD_REQUEST'],
+      [
+        `POST /graphql HTTP/1.1\r\nHost: a\r\n${withBody(' '.repeat(262_145))}`,
+        413,
+        'BODY_TOO_LARGE',
+      ],
+      [rawGet('/graphql', `X-Long: ${long}\r\n`), 431, 'BAD_REQUEST'],
+      ['POST /graphql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n', 501, 'BAD_REQUEST'],
+    ];
+    for (const [request, status, code] of refused) {
+      const sent = request.replace('\r\n', `\r\nOrigin: ${origin}\r\n${id}`);
+      const response = await exchange(socketPath, sent);
+      expect(response, request.slice(0, 80)).toMatchObject({ status });
+      expect(response.head).toContain('\r\ncontent-type: application/json\r\n');
+      expect(response.head).toContain('\r\nx-request-id: checkout-42\r\n');
+      expect(response.head).toContain(`\r\naccess-control-allow-origin: ${origin}\r\n`);
+      expect(response.body.errors[0].extensions).toEqual({ code, requestId: 'checkout-42' });
+      const other = await exchange(socketPath, sent.replaceAll(origin, 'https://evil.example'));
+      expect(other.head).not.toContain('access-control-allow-origin');
+    }
+    const rest = await exchange(socketPath, rawGet('/v1/pets', close));
+    const message = 'No gateway responded. The outcome of a write is unknown.';
+    expect(rest.body).toEqual({ code: 'unavailable', message, status: 502 });
+    // nginx reads neither the path nor headers of a request whose URL is too long.
+    const { body } = await exchange(socketPath, rawGet(`/graphql?${long}`));
+    expect(body).toEqual({ code: 'bad_request', message: 'The URL is too long.', status: 414 });
+    expect((await exchange(socketPath, rawGet('/own-response', close))).status).toBe(404);
+    // Anything else would be no JSON.
+    const quoted = await exchange(socketPath, rawGet('/graphql', `${close}X-Request-Id: a"b\r\n`));
+    expect(quoted.body.errors[0].extensions.requestId).toMatch(/^[0-9a-f]{32}$/);
+  });
 
-  it.skipIf(!hasNginx)('forwards each part immediately', async () => {
+  nginxTest('forwards each part immediately', async () => {
     await using service = await startHolding();
     await using nginx = await startNginx([service.url]);
     const agent = new Agent({ connect: { socketPath: nginx.socketPath } });
@@ -128,7 +119,7 @@ describe('deploy/nginx.conf', () => {
     expect((await parts.next()).done).toBe(true);
   });
 
-  it.skipIf(!hasNginx)('compresses whole results from 4 KiB', async () => {
+  nginxTest('compresses whole results from 4 KiB', async () => {
     await using service = await startGateway();
     for (let index = 0; index < 100; index++) {
       await service.petStore.createPet(callWith(), {

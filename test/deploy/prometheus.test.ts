@@ -48,6 +48,7 @@ const documented = [
   when: when.trim(),
 }));
 
+const prometheusTest = it.skipIf(!hasPrometheus);
 if (!hasPrometheus) process.stdout.write('Alert tests are SKIPPED: install prometheus.\n');
 
 describe('the dashboard and the alerts', () => {
@@ -77,7 +78,7 @@ describe('the dashboard and the alerts', () => {
     expect(own.map((name) => name.replace(/_total$/, '')).sort()).toEqual(served.sort());
   });
 
-  it.skipIf(!hasPrometheus)('have rules that are valid for Prometheus', () => {
+  prometheusTest('have rules that are valid for Prometheus', () => {
     const path = fileURLToPath(new URL(rulesFile, root));
     const { status, stdout } = spawnSync('promtool', ['check', 'rules', path]);
     expect([status, String(stdout)]).toEqual([0, expect.stringContaining('SUCCESS')]);
@@ -160,7 +161,7 @@ describe('the dashboard and the alerts', () => {
     ['', ...repeated('connectionClosed')],
   ];
 
-  it.skipIf(!hasPrometheus)('fire only the alert of each condition', async () => {
+  prometheusTest('fire only the alert of each condition', async () => {
     const tests = conditions.map(([alert, ...series]) => ({
       interval: '1m',
       input_series: [
@@ -181,7 +182,7 @@ describe('the dashboard and the alerts', () => {
     await test([fileURLToPath(new URL(rulesFile, root))], tests);
   });
 
-  it.skipIf(!hasPrometheus)('end when nothing was counted for an hour or a day', async () => {
+  prometheusTest('end when nothing was counted for an hour or a day', async () => {
     const expr = 'count(ALERTS{alertstate="firing"}) or vector(0)';
     const firing = (name: string, values: string, times: Record<string, number>) => ({
       interval: '1m',
@@ -200,38 +201,34 @@ describe('the dashboard and the alerts', () => {
     );
   });
 
-  it.skipIf(!hasPrometheus)(
-    'show in Prometheus what happened before its first scrape',
-    async () => {
-      await using upstream = await startUpstream((_, response) =>
-        sendJson(response, 200, '{"id":1,"name":"Rex","categoryId":1,"tags":[]}'),
-      );
-      await using gateway = await nodeStart({
-        PETSTORE_BASE_URL: `${upstream.url}/v1`,
-        ADMIN_PORT: '0',
-      });
-      const send = () => fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 1) { id } }' }));
-      for (let count = 0; count < 25; count++) await (await send()).text();
-      const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
-      const path = fileURLToPath(new URL(rulesFile, root));
-      await using prometheus = await startPrometheus('petstore-gateway', admin, path);
-      const firing = 'group by (alertname) (ALERTS{alertstate="firing"})';
-      const expected = [{ metric: { alertname: 'PetstoreDeprecatedFieldUsed' }, value: '1' }];
-      const soon = { interval: 500 };
-      await vi.waitFor(async () => {
-        const alerts = await prometheus.query(firing);
-        expect(alerts).toEqual(expect.arrayContaining(expected));
-      }, soon);
-      const ready = async () =>
-        (await prometheus.query('petstore_ready')).map(({ value }) => value);
-      // It is 0 until a first check has succeeded, which a scrape starts.
-      await vi.waitFor(async () => expect(await ready()).toEqual(['1']), soon);
-      await upstream[Symbol.asyncDispose]();
-      await vi.waitFor(async () => expect(await ready()).toEqual(['0']), soon);
-    },
-  );
+  prometheusTest('show in Prometheus what happened before its first scrape', async () => {
+    await using upstream = await startUpstream((_, response) =>
+      sendJson(response, 200, '{"id":1,"name":"Rex","categoryId":1,"tags":[]}'),
+    );
+    await using gateway = await nodeStart({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      ADMIN_PORT: '0',
+    });
+    const send = () => fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 1) { id } }' }));
+    for (let count = 0; count < 25; count++) await (await send()).text();
+    const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
+    const path = fileURLToPath(new URL(rulesFile, root));
+    await using prometheus = await startPrometheus('petstore-gateway', admin, path);
+    const firing = 'group by (alertname) (ALERTS{alertstate="firing"})';
+    const expected = [{ metric: { alertname: 'PetstoreDeprecatedFieldUsed' }, value: '1' }];
+    const soon = { interval: 500 };
+    await vi.waitFor(async () => {
+      const alerts = await prometheus.query(firing);
+      expect(alerts).toEqual(expect.arrayContaining(expected));
+    }, soon);
+    const ready = async () => (await prometheus.query('petstore_ready')).map(({ value }) => value);
+    // It is 0 until a first check has succeeded, which a scrape starts.
+    await vi.waitFor(async () => expect(await ready()).toEqual(['1']), soon);
+    await upstream[Symbol.asyncDispose]();
+    await vi.waitFor(async () => expect(await ready()).toEqual(['0']), soon);
+  });
 
-  it.skipIf(!hasPrometheus)('have a query of the documents that only would refuse', async () => {
+  prometheusTest('have a query of the documents that only would refuse', async () => {
     const page = await read('docs/persisted-documents.md');
     const [, expr] = /```promql\n([\s\S]+?)```/.exec(page) ?? [];
     const sent = `petstore_graphql_documents_total{${job}, source="sent", operation="Shelf"`;
@@ -287,24 +284,21 @@ describe('the dashboard and the alerts', () => {
     expect(`${stdout}${stderr}`).toMatch(/SUCCESS\s*$/);
   }
 
-  it.skipIf(!hasPrometheus)(
-    'are also served in the older text format, without exemplars',
-    async () => {
-      await using gateway = await nodeStart({ DATABASE_URL: ':memory:', ADMIN_PORT: '0' });
-      await (await fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 999) { id } }' }))).text();
-      const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
-      const scrape = async (accept: string) => (await fetch(admin, { headers: { accept } })).text();
-      const text = await scrape('text/plain;version=0.0.4');
-      expect(text).toContain(
-        '\n# TYPE petstore_graphql_errors_total counter\npetstore_graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 0\npetstore_graphql_errors_total{code="NOT_FOUND"} 1\n',
-      );
-      const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text });
-      // 3: the text is valid, but some default metrics have unusual names.
-      expect([0, 3], String(stderr)).toContain(status);
-      const namesOf = (scraped: string) => scraped.match(/^\w+/gm);
-      expect(namesOf(text)).toEqual(namesOf(await scrape('*/*')));
-    },
-  );
+  prometheusTest('are also served in the older text format, without exemplars', async () => {
+    await using gateway = await nodeStart({ DATABASE_URL: ':memory:', ADMIN_PORT: '0' });
+    await (await fetch(graphqlRequest(gateway.url, { query: '{ pet(id: 999) { id } }' }))).text();
+    const [, admin = ''] = /Metrics +(http:\S+)/.exec(gateway.output.stdout) ?? [];
+    const scrape = async (accept: string) => (await fetch(admin, { headers: { accept } })).text();
+    const text = await scrape('text/plain;version=0.0.4');
+    expect(text).toContain(
+      '\n# TYPE petstore_graphql_errors_total counter\npetstore_graphql_errors_total{code="INTERNAL_SERVER_ERROR"} 0\npetstore_graphql_errors_total{code="NOT_FOUND"} 1\n',
+    );
+    const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text });
+    // 3: the text is valid, but some default metrics have unusual names.
+    expect([0, 3], String(stderr)).toContain(status);
+    const namesOf = (scraped: string) => scraped.match(/^\w+/gm);
+    expect(namesOf(text)).toEqual(namesOf(await scrape('*/*')));
+  });
 
   it.skipIf(!hasPrometheus || !hasRedis)('read series that gateways have', async () => {
     const series = await readSeries();

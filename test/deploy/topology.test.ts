@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { openDatabase } from '../../src/backends/builtin/database.ts';
 import { quiet } from '../support/log.ts';
-import { hasNginx, startNginx } from '../support/nginx.ts';
+import { hasNginx, nginxTest, startNginx } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { nodeStart } from '../support/process.ts';
 
@@ -12,7 +12,7 @@ const clients = 16;
 if (!hasNginx) process.stdout.write('Topology tests are SKIPPED: install nginx (nginx-light).\n');
 
 describe('three gateways behind nginx', () => {
-  it.skipIf(!hasNginx)(
+  nginxTest(
     'lose only the requests in flight on a killed gateway, and none on a drained one',
     async () => {
       await using postgres = await startPostgres();

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { it, vi } from 'vitest';
 import { isInstalled } from './program.ts';
 
 /** Whether nginx is installed (Debian package `nginx-light`). */
 export const hasNginx = isInstalled('nginx', '-v');
+
+/** A test that needs nginx. */
+export const nginxTest = it.skipIf(!hasNginx);
 
 /** A line of the access log of `deploy/nginx.conf`. */
 interface BalancedRequest {
