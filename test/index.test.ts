@@ -59,25 +59,6 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     expect(titles).toEqual(['GET /api/graphql', 'PUT /api/graphql']);
   });
 
-  it('cancels the REST calls of a client that disconnects', async () => {
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    await using opened = await openMountable((_request, response) => {
-      arrive();
-      response.once('close', end);
-    });
-    await using server = await mount(opened.gateway);
-    const client = new AbortController();
-    const { signal } = client;
-    const aborted = expect(
-      fetch(`${server.url}/api/graphql`, { method: 'POST', headers, body: list, signal }),
-    ).rejects.toThrow();
-    await arrived;
-    client.abort();
-    await aborted;
-    await ended;
-  });
-
   it('sends parts as they are produced, and cancels the rest when the client disconnects', async () => {
     const completed = Promise.withResolvers<ServerResponse>();
     const cancelled = Promise.withResolvers<ServerResponse>();
@@ -254,16 +235,6 @@ describe('the gateway as a fetch handler', () => {
     expect(requests()).toEqual([]);
     await gateway[Symbol.asyncDispose]();
     expect(requests()).toMatchObject([{ status: 200, firstPartMs: expect.any(Number) }]);
-  });
-
-  it('ends a response in parts to HEAD, whose body nobody reads', async () => {
-    await using opened = await openMountable();
-    const query = encodeURIComponent('{ __typename ... @defer { orders } }');
-    const accept = { ...headers, accept: 'text/event-stream' };
-    const url = `https://shop.example/api/graphql?query=${query}`;
-    const head = await opened.gateway(new Request(url, { method: 'HEAD', headers: accept }));
-    expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    await vi.waitFor(() => expect(opened.requests()).toMatchObject([{ status: 200 }]));
   });
 
   it.each([

@@ -62,18 +62,12 @@ describe('FORWARD_HEADERS', () => {
     const execute = (headers: Record<string, string | undefined>) =>
       started.gateway.execute(listPets.query, {}, { authorization, headers });
     const [message, code] = ['x-tenant: expected Latin-1 text.', 'BAD_REQUEST'];
-    for (const value of ['Łódź', 'a\nb']) {
+    for (const value of ['Łódź', 'a\nb', 'a\u0001b']) {
       const result = await execute({ 'X-Tenant': value, 'x-other': 'Łódź' });
       expect(result).toMatchObject({ errors: [{ message, extensions: { code } }] });
     }
     expect(await execute({ 'x-tenant': undefined, 'x-count': 5 as never })).toHaveProperty('data');
     expect([started.seen('x-tenant'), started.seen('x-count')]).toEqual([[undefined], ['5']]);
-  });
-
-  it('passes on none if the request has none', async () => {
-    await using started = await startForwarding('x-tenant');
-    await post(started.url, {});
-    expect(started.seen('x-tenant')).toEqual([undefined]);
   });
 
   it('refuses a repeated header with BAD_REQUEST', async () => {
@@ -139,27 +133,12 @@ describe('FORWARD_HEADERS', () => {
     expect(seen('x-tenant')).toHaveLength(1);
   });
 
-  it('refuses values that HTTP cannot carry', async () => {
-    await using started = await startForwarding('x-tenant');
-    const caller = { authorization: own.authorization, headers: { 'x-tenant': 'a\u0001b' } };
-    const { errors } = await started.gateway.execute(listPets.query, {}, caller);
-    expect(errors).toMatchObject([{ message: 'x-tenant: expected Latin-1 text.' }]);
-    expect(started.seen('x-tenant')).toEqual([]);
-  });
-
   it.each([
     ...['authorization', 'Cookie', 'host', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'],
     ...['transfer-encoding', 'proxy-authorization', 'proxy-connection', 'content-length'],
     ...['content-type', 'content-encoding', 'accept', 'accept-encoding', 'if-none-match', 'range'],
-    ...[
-      'X-Forwarded-For',
-      'x-forwarded-prefix',
-      'forwarded',
-      'via',
-      'x-real-ip',
-      'idempotency-key',
-    ],
-    ...['set-cookie', 'http2-settings', 'tracestate'],
+    ...['X-Forwarded-For', 'x-forwarded-prefix', 'forwarded', 'via', 'x-real-ip'],
+    ...['idempotency-key', 'set-cookie', 'http2-settings', 'tracestate'],
     ...['expect', 'x-request-id', 'traceparent', 'x tenant', 'x-tenant,', 'x-tenant:', 'x-é', '*'],
   ])('can not name %j', (name) => {
     expect(() => loadConfig({ FORWARD_HEADERS: `x-tenant,${name}` })).toThrow(

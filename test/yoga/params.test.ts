@@ -126,13 +126,6 @@ describe('GraphQL over HTTP', () => {
     expect(await response.json()).toMatchObject({ errors: [{ message }] });
   });
 
-  it('expects GET or POST', async () => {
-    const response = await send({ method: 'PUT', headers: json, body: `{${reading}}` });
-    expect(await response.json()).toMatchObject({
-      errors: [{ message: 'Expected GET, HEAD or POST, received PUT.' }],
-    });
-  });
-
   it('makes no call for what any web page could send: forms, plain text, and GET', async () => {
     calls.length = 0;
     const form = new FormData();

@@ -10,12 +10,6 @@ const demo = { DATABASE_URL: ':memory:', DEMO: 'on' };
 const withKey = { authorization: 'Bearer demo-key' };
 const ok = { query: '{ who }' };
 
-it('serves the fields of the pet store in the server of a host', async () => {
-  await using yoga = await openYoga(buildSchema(), demo);
-  const { data } = await yoga.post({ query: '{ pets(limit: 1) { id name } }' }, withKey);
-  expect(data).toEqual({ pets: [{ id: '1', name: 'Biscuit' }] });
-});
-
 it('types the errors of the pet store, and leaves others to the server', async () => {
   const schema = buildSchema((builder) => {
     builder.queryFields((t) => ({
