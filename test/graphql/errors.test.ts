@@ -98,10 +98,7 @@ describe('the message of the error of a write', () => {
     expect(text).not.toContain(mayBeDone);
   });
 
-  it.each([
-    'SOLD',
-    undefined,
-  ])("is a resolver's own if it is a GraphQLError, with the code %s", async (code) => {
+  it.each(['SOLD', undefined])('is that of a GraphQLError with the code %s', async (code) => {
     const thrown = new GraphQLError('Its words.', { extensions: { ...(code && { code }) } });
     const { errors } = await respondTo(thrown, write);
     const extensions = { code: code ?? 'INTERNAL_SERVER_ERROR', outcome: 'UNKNOWN' };

@@ -87,9 +87,7 @@ describe('the REST calls of an operation', () => {
     expect(data).toEqual({ a: { id: '13' }, b: { id: '14' } });
   });
 
-  it.each(
-    invalidValues,
-  )('are not made when a value is invalid: %s %j', async (query, variables, message) => {
+  it.each(invalidValues)('are not made with %s %j', async (query, variables, message) => {
     const { calls, errors } = await callsOf(query, variables);
     expect(calls).toEqual([]);
     expect(errors?.[0]).toMatchObject({

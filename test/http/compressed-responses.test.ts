@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Agent, fetch } from 'undici';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
@@ -102,26 +101,6 @@ describe('a gateway with COMPRESSION=on', () => {
       expect(headers.get('vary')).toBe(vary);
       expect(received === body).toBe(true);
     }
-  });
-
-  it('serves Apollo Client', async () => {
-    const codings: (string | null)[] = [];
-    const send = async (...[input, init]: Parameters<typeof fetch>) => {
-      const response = await fetch(input, { ...init, dispatcher });
-      codings.push(response.headers.get('content-encoding'));
-      return response;
-    };
-    const client = new ApolloClient({
-      link: new HttpLink({
-        uri: `${gateway.url}/graphql`,
-        headers: withKey,
-        fetch: send as unknown as typeof globalThis.fetch,
-      }),
-      cache: new InMemoryCache(),
-    });
-    const { data } = await client.query<{ pets: object[] }>({ query: gql(list) });
-    expect(data?.pets).toHaveLength(100);
-    expect(codings).toEqual(['br']);
   });
 
   it('has the same headers for HEAD as for GET', async () => {

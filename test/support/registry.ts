@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { it } from 'vitest';
 
@@ -15,6 +17,14 @@ export const installEnv: NodeJS.ProcessEnv = {
   // Vitest's `test` would be that of the application.
   NODE_ENV: undefined,
 };
+
+/** Installs packages in an empty folder, if npm's registry can be reached. */
+export async function installPackages(folder: string, packages: readonly string[]): Promise<void> {
+  if (!hasRegistry) return;
+  await writeFile(join(folder, 'package.json'), '{}');
+  const install = ['install', '--ignore-scripts', '--no-audit', '--prefer-offline', ...packages];
+  await run('npm', install, { cwd: folder, env: installEnv });
+}
 
 async function ping(): Promise<boolean> {
   try {

@@ -226,10 +226,7 @@ it('returns orders as the REST service does, with large integers as strings', as
   }
 });
 
-it.each([
-  undefined,
-  1,
-])('returns pets as an array, however the service formats them: %s', async (space) => {
+it.each([undefined, 1])('returns pets as an array, whatever their spaces: %s', async (space) => {
   const pets = [{ id: '1', name: 'Rex', categoryId: '1', status: 'sold' }];
   await using service = await startUpstream((_request, response) =>
     sendJson(response, 200, JSON.stringify(pets, null, space).replace(/"1"/g, '1')),
@@ -341,10 +338,7 @@ it('refuses a batch with an Idempotency-Key, whose writes it could not distingui
   expect(text.match(/"id":"\d+"/g)).toEqual(['"id":"13"', '"id":"14"']);
 });
 
-it.each([
-  'on',
-  'off',
-])('calls another path once for equal reads of a list, with COALESCE_READS=%s', async (shared) => {
+it.each(['on', 'off'])('shares equal reads of another path, COALESCE_READS=%s', async (shared) => {
   await using service = await startUpstream(({ url }, response) => {
     const pets = [1, 2, 3].map((id) => ({ id, name: 'Rex', categoryId: 1 + (id % 2) }));
     sendJson(response, 200, url.startsWith('/v1/pets') ? JSON.stringify(pets) : '{"name":"Dogs"}');

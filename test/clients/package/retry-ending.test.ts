@@ -67,10 +67,7 @@ function createApollo(uri: string, responded: () => void = () => {}) {
 }
 
 describe('an aborted signal', () => {
-  it.each([
-    'query',
-    'mutation',
-  ])('ends the delay before Apollo Client repeats a %s', async (kind) => {
+  it.each(['query', 'mutation'])('ends the delay of Apollo Client before a %s', async (kind) => {
     await using gateway = await startUpstream((_, response) => sendJson(response, 200, busy(9000)));
     const caller = new AbortController();
     const client = createApollo(gateway.url, () => setImmediate().then(() => caller.abort(left)));

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, expect, vi } from 'vitest';
 import { createFolder } from '../../support/folder.ts';
 import { startIn } from '../../support/process.ts';
-import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
+import { installPackages, registryTest } from '../../support/registry.ts';
 import { startServer } from '../../support/server.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
@@ -20,12 +18,7 @@ const packages = [
 ];
 
 const folder = createFolder();
-beforeAll(async () => {
-  if (!hasRegistry) return;
-  await writeFile(join(folder, 'package.json'), '{}');
-  const install = ['install', '--ignore-scripts', '--no-audit', '--prefer-offline', ...packages];
-  await promisify(execFile)('npm', install, { cwd: folder, env: installEnv });
-});
+beforeAll(() => installPackages(folder, packages));
 
 /** Starts a span for each request. `GET /traces` returns their trace ids by request id. */
 const host = `import { createServer } from 'node:http';

@@ -10,7 +10,7 @@ import { createGateway, type Gateway, loadConfig, type NodeListener } from '../.
 import { blocksOf } from '../../support/blocks.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startIn } from '../../support/process.ts';
-import { hasRegistry, installEnv, registryTest } from '../../support/registry.ts';
+import { installPackages, registryTest } from '../../support/registry.ts';
 import { startServer } from '../../support/server.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 1_200_000 });
@@ -27,12 +27,7 @@ const packages = [
 
 const folder = createFolder();
 const load = createRequire(join(folder, 'main.js'));
-beforeAll(async () => {
-  if (!hasRegistry) return;
-  await writeFile(join(folder, 'package.json'), '{}');
-  const install = ['install', '--ignore-scripts', '--no-audit', '--prefer-offline', ...packages];
-  await promisify(execFile)('npm', install, { cwd: folder, env: installEnv });
-});
+beforeAll(() => installPackages(folder, packages));
 
 const env = { DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' };
 const headers = {
