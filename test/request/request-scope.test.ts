@@ -33,7 +33,7 @@ interface GatewayOptions {
 }
 
 /** Starts a gateway for a REST service that holds all responses except those of `GET /pets`. */
-async function open({ replace, limits, timeoutMs }: GatewayOptions) {
+async function open({ replace, limits, timeoutMs = 10_000 }: GatewayOptions) {
   await using stack = new AsyncDisposableStack();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const calls: { readonly path: string; readonly socket: Socket }[] = [];

@@ -8,7 +8,7 @@ import { openRest } from './rest-gateway.ts';
 export async function startRest(
   respond: Respond,
   limits: Partial<OriginLimits> = {},
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ) {
   const server = await startFaultServer(respond);
   const telemetry = openTelemetry();

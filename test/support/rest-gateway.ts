@@ -13,7 +13,7 @@ export function openRest(
   const baseUrl = new URL(`${url}/v1`);
   const messagesBaseUrl = new URL(`${url}/quickstart/`);
   const keys = openKeys();
-  const all = { baseUrl, messagesBaseUrl, timeoutMs: 10_000, ...options };
+  const all = { baseUrl, messagesBaseUrl, timeoutMs: 60_000, ...options };
   return { ...openRestPetStore(all, telemetry, keys), keys };
 }
 
