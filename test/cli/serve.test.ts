@@ -2,8 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { serve } from '../../src/cli/serve.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
+import { openTelemetry } from '../support/log.ts';
 import { commandPath, nodeLaunch, nodeStart, npmStart } from '../support/process.ts';
 import { startServer } from '../support/server.ts';
 import { startHoldingUpstream, startUpstream } from '../support/upstream.ts';
@@ -18,6 +22,42 @@ async function addPet(url: string, name: string): Promise<string> {
   if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
   return String((await response.json()).id);
 }
+
+describe('a gateway that stops', () => {
+  it('closes its ports, finishes a write whose client has left, and then exports its last traces', async () => {
+    const held: Socket[] = [];
+    await using rest = await startFaultServer((socket) => held.push(socket));
+    const exported: string[] = [];
+    const end = { [Symbol.asyncDispose]: async () => void exported.push('the last traces') };
+    const telemetry = openTelemetry();
+    const env = {
+      PETSTORE_BASE_URL: `${rest.url}/v1`,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      SHUTDOWN_GRACE_MS: '60000',
+    };
+    const service = await serve(loadConfig(env), {
+      ...telemetry,
+      tracing: { ...telemetry.tracing, ...end },
+    });
+    const client = new AbortController();
+    const query = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const request = graphqlRequest(service.url, { query }, { authorization: 'Bearer any-key' });
+    const sent = fetch(request, { signal: client.signal });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    client.abort();
+    await expect(sent).rejects.toThrow();
+    const stopped = service.stop(new AbortController().signal);
+    for (const url of [service.url, service.adminUrl]) {
+      await vi.waitFor(() => expect(fetch(`${url}/livez`)).rejects.toThrow());
+    }
+    expect(exported).toEqual([]);
+    held[0]?.write(encodeResponse('201 Created', '{"id":1,"name":"Rex","categoryId":1}'));
+    await stopped;
+    expect(exported).toEqual(['the last traces']);
+    expect(telemetry.logged).toEqual([]);
+  });
+});
 
 describe('a gateway that receives a signal', () => {
   const send = (url: string, query = '{ pets { id } }') => fetch(graphqlRequest(url, { query }));
