@@ -122,13 +122,25 @@ describe('the outcomes of a REST call', () => {
     for (const outcome of causes) expect(errorOf(outcome)).toBe(error);
   });
 
+  it('depend on whether the system reset a connection that was established', () => {
+    const outcomeOf = (code: string, wasSent: boolean) =>
+      outcomeOfFailure(Object.assign(new Error(code), { code }), wasSent, 0, true).why;
+    for (const code of ['ECONNABORTED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']) {
+      expect([code, outcomeOf(code, true)]).toEqual([code, 'stale']);
+      expect([code, outcomeOf(code, false)]).toEqual([code, 'connectionClosed']);
+    }
+    expect(outcomeOf('ENOTFOUND', true)).toBe('reset');
+    expect(outcomeOf('ENOTFOUND', false)).toBe('noConnection');
+  });
+
   it('have one rule for the codes of rejected certificates', () => {
     const outcomeOf = (code: string) => {
       const cause = new ConnectionFailed(Object.assign(new Error(code), { code }));
       return outcomeOfFailure(cause, false, 0, false).why;
     };
     // Each is the start or the end of several in Node's documentation.
-    const rejected = 'CERT_HAS_EXPIRED UNABLE_TO_GET_CRL SELF_SIGNED_CERT_IN_CHAIN INVALID_CA';
+    const rejected =
+      'CERT_HAS_EXPIRED CRL_HAS_EXPIRED ERROR_IN_CERT_NOT_BEFORE_FIELD UNABLE_TO_GET_CRL SELF_SIGNED_CERT_IN_CHAIN DEPTH_ZERO_SELF_SIGNED_CERT INVALID_CA INVALID_PURPOSE PATH_LENGTH_EXCEEDED HOSTNAME_MISMATCH ERR_TLS_CERT_ALTNAME_INVALID UNSPECIFIED';
     for (const code of rejected.split(' ')) expect(outcomeOf(code)).toBe('certificate');
     expect(outcomeOf('ECONNREFUSED')).toBe('noConnection');
     // Those of a service that refuses the certificate of the client, in OpenSSL 1.1 and 3.
