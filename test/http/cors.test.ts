@@ -44,6 +44,21 @@ describe('CORS', () => {
     }
   });
 
+  it('lets an allowed page read the headers of the gateway, and send each method', async () => {
+    await using service = await startGateway({ corsOrigins: exact });
+    const headers = { origin: 'https://shop.example' };
+    const response = await fetch(`${service.url}/v1/openapi.json`, { headers });
+    expect(response.headers.get('access-control-expose-headers')).toBe(
+      'etag, x-request-id, retry-after, ratelimit, ratelimit-policy, idempotent-replayed',
+    );
+    const asked = await preflight(service.url, headers.origin);
+    expect(Object.fromEntries(asked.headers)).toMatchObject({
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-max-age': '3600',
+      vary: 'Access-Control-Request-Headers, Origin',
+    });
+  });
+
   const names = 'apollographql-client-name,authorization,baggage,content-type,sentry-trace';
   it.each([
     ['https://shop.example', names, 204, names],
