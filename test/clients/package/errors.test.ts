@@ -7,6 +7,7 @@ import {
   type FieldErrorCode,
   type GatewayError,
   type GatewayErrorCode,
+  gatewayErrorCodes,
   httpStatusOf,
   isGatewayError,
   type RestErrorBody,
@@ -120,6 +121,30 @@ describe('httpStatusOf', () => {
     expect(httpStatusOf({ extensions: { code: 'OVERLOADED' } })).toBe(503);
     expect(httpStatusOf({ extensions: { code: 'toString' } })).toBe(500);
     expect(httpStatusOf(undefined)).toBe(500);
+  });
+
+  it('returns a status for each code, which is 500 for a fault of the server itself', () => {
+    const statuses = gatewayErrorCodes.map((code) => [
+      code,
+      httpStatusOf({ extensions: { code } }),
+    ]);
+    expect(statuses).toHaveLength(31);
+    expect(Object.fromEntries(statuses.filter(([, status]) => status !== 500))).toEqual({
+      BAD_USER_INPUT: 400,
+      IDEMPOTENCY_KEY_REUSED: 422,
+      UNAUTHENTICATED: 401,
+      FORBIDDEN: 403,
+      NOT_FOUND: 404,
+      CONFLICT: 409,
+      RATE_LIMITED: 429,
+      NOT_CONFIGURED: 501,
+      UPSTREAM_ERROR: 502,
+      UPSTREAM_TIMEOUT: 504,
+      UPSTREAM_UNAVAILABLE: 503,
+      UPSTREAM_INVALID_RESPONSE: 502,
+      OVERLOADED: 503,
+      GATEWAY_CLOSED: 503,
+    });
   });
 });
 
