@@ -231,6 +231,19 @@ describe('loadConfig', () => {
     [{ WORKERS: '2', DATABASE_URL: ':memory:' }, 'WORKERS: expected 1, because processes cannot'],
     [{ ADMIN_HOST: '127.0.0.2' }, 'because ADMIN_HOST is set; received nothing'],
     [
+      { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash' },
+      'LOG_CREDENTIAL_SECRET: expected at least 16 characters, because LOG_CREDENTIAL is hash; received nothing',
+    ],
+    ...['TLS', 'UPSTREAM'].flatMap((prefix): [Record<string, string>, string][] => {
+      const [cert, key] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`];
+      const missing = (one: string, other: string) =>
+        `${one}: expected the path of a PEM file, because ${other} is set; received nothing`;
+      return [
+        [{ [key]: 'key.pem' }, missing(cert, key)],
+        [{ [cert]: 'cert.pem' }, missing(key, cert)],
+      ];
+    }),
+    [
       { LOG_CREDENTIAL: 'hash', LOG_CREDENTIAL_SECRET: 'a secret of 16 or more' },
       'LOG_CREDENTIAL: expected off, because the built-in backend logs accounts; received hash',
     ],
@@ -265,6 +278,19 @@ describe('loadConfig', () => {
     const load = () => loadConfig({ DATABASE_URL }).backend;
     if (databaseUrl) expect(load()).toMatchObject({ databaseUrl });
     else expect(load).toThrow('DATABASE_URL: expected file:PATH without ~, :memory: or postgres:');
+  });
+
+  it('has a demo on the hosts of this machine', () => {
+    const isDemo = (HOST: string) => loadConfig({ HOST }).onlyLoopbackHosts;
+    const own = ['localhost', '::1', '127.0.0.1', '127.1.2.3', 'unix:/run/gateway.sock'];
+    expect(own.filter(isDemo)).toEqual(own);
+    expect(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example'].filter(isDemo)).toEqual([]);
+  });
+
+  it('returns a configuration that nothing changes', () => {
+    const config = loadConfig({});
+    const sections = [config.backend, config.operationLimits, config.persistedDocuments];
+    expect([config, ...sections].map(Object.isFrozen)).toEqual([true, true, true, true]);
   });
 
   it('lists every invalid variable, its value and what is accepted in one message', () => {
