@@ -57,6 +57,24 @@ describe('an open circuit', () => {
     expect(lines.map(({ msg }) => msg)).toEqual(logged);
   });
 
+  it('gives the places of the calls that it rejects back', async () => {
+    const limits = { breakAfterFailures: 1, maxConnections: 2 };
+    await using rest = await startRest(respond(oops), limits);
+    await lists(rest, 'aaaa');
+    await lists(rest, 'a');
+    expect(rest.attempts()).toBeLessThan(4);
+    expect(await valuesOf(rest.metrics, 'petstore_limit_used', 'limit')).toEqual({});
+  });
+
+  it('takes failures in a row', async () => {
+    await using rest = await startRest(
+      (socket, attempt) => void socket.write(attempt === 3 ? pets : oops),
+      { breakAfterFailures: 3 },
+    );
+    for (let call = 1; call <= 7; call++) await lists(rest, 'a');
+    expect(rest.attempts()).toBe(6);
+  });
+
   it('waits for its probe, although a call from before it opened fails in the meantime', async () => {
     const advance = stopClock();
     const held: Socket[] = [];

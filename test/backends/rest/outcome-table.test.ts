@@ -107,7 +107,13 @@ describe('the outcomes of a REST call', () => {
 
   it.each<readonly [error: string, readonly Outcome[]]>([
     ['UPSTREAM_ERROR UNKNOWN', [responded(302), responded(500), responded(503)]],
+    ['BAD_USER_INPUT NOT_DONE', [responded(400), responded(422)]],
+    ['UNAUTHENTICATED NOT_DONE', [responded(401)]],
+    ['FORBIDDEN NOT_DONE', [responded(403)]],
     ['NOT_FOUND NOT_DONE', [responded(404)]],
+    ['CONFLICT NOT_DONE', [responded(409)]],
+    ['RATE_LIMITED NOT_DONE', [responded(429)]],
+    ['UPSTREAM_ERROR NOT_DONE', [responded(402), responded(410), responded(499)]],
     ['UPSTREAM_INVALID_RESPONSE DONE', [invalid]],
     ['UPSTREAM_INVALID_RESPONSE UNKNOWN', [notHttp]],
     ['UPSTREAM_UNAVAILABLE NOT_DONE', failed('noConnection', 'certificate', 'connectionClosed')],
