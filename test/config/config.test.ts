@@ -229,6 +229,7 @@ describe('loadConfig', () => {
       'LOG_CREDENTIAL_SECRET: expected at least 16 characters, received a value that is hidden',
     ],
     [{ WORKERS: '2', DATABASE_URL: ':memory:' }, 'WORKERS: expected 1, because processes cannot'],
+    [{ WORKERS: '65' }, 'WORKERS: expected a whole number from 1 to 64, or auto for one per core'],
     [{ ADMIN_HOST: '127.0.0.2' }, 'because ADMIN_HOST is set; received nothing'],
     [
       { PETSTORE_BASE_URL, LOG_CREDENTIAL: 'hash' },
@@ -278,6 +279,12 @@ describe('loadConfig', () => {
     const load = () => loadConfig({ DATABASE_URL }).backend;
     if (databaseUrl) expect(load()).toMatchObject({ databaseUrl });
     else expect(load).toThrow('DATABASE_URL: expected file:PATH without ~, :memory: or postgres:');
+  });
+
+  it('allows the admin port to be that of the gateway on another address', () => {
+    const ports = { PORT: '4000', ADMIN_PORT: '4000' };
+    expect(loadConfig({ ...ports, ADMIN_HOST: '127.0.0.2' })).toMatchObject({ adminPort: 4000 });
+    expect(() => loadConfig(ports)).toThrow('ADMIN_PORT: expected another port than PORT');
   });
 
   it('has a demo on the hosts of this machine', () => {

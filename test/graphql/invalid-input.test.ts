@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../packages/client/src/errors.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
@@ -145,6 +146,36 @@ describe('the issues of BAD_USER_INPUT', () => {
     const query = 'mutation ($input: AddPetInput!) { addPet(input: $input) { name } }';
     const { text } = await postGraphQL(opened.gateway, query, { input });
     expect(text).toBe('{"data":{"addPet":{"name":""}}}');
+  });
+
+  it('describe what each scalar has to be, also for fields of a host', async () => {
+    const scalars = ['Int', 'Float', 'String', 'Boolean', 'ID'];
+    const schema = createSchema((builder) => {
+      builder.queryField('any', (t) =>
+        t.string({
+          args: {
+            Int: t.arg.int(),
+            Float: t.arg.float(),
+            String: t.arg.string(),
+            Boolean: t.arg.boolean(),
+            ID: t.arg.id(),
+          },
+          resolve: () => 'any',
+        }),
+      );
+    });
+    await using opened = await openGateway({ schema });
+    const query = `query (${scalars.map((name) => `$${name}: ${name}`)}) {
+      any(${scalars.map((name) => `${name}: $${name}`)}) }`;
+    const variables = { Int: 'a', Float: 'a', String: 1, Boolean: 1, ID: true };
+    const { errors } = await postGraphQL(opened.gateway, query, variables);
+    expect(errors?.[0]?.message.split('\n')).toEqual([
+      '$Int: expected a 32-bit integer, received "a".',
+      '$Float: expected a number, received "a".',
+      '$String: expected a string, received 1.',
+      '$Boolean: expected true or false, received 1.',
+      '$ID: expected a string or an integer, received true.',
+    ]);
   });
 
   it('quote also what a host passes although JSON has it not', async () => {
