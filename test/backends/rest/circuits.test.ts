@@ -136,6 +136,17 @@ describe('an open circuit', () => {
 });
 
 describe('the failures of one key', () => {
+  it('count again after a success', async () => {
+    let answer = reset;
+    await using rest = await startRest((socket) => answer(socket), { breakAfterFailures: 3 });
+    await lists(rest, 'a');
+    answer = respond(pets);
+    expect(await rest.list('b')).toEqual([]);
+    answer = reset;
+    await lists(rest, 'abc');
+    await expect(rest.list('d')).rejects.toThrow('Calls are paused');
+  });
+
   const limits = { breakAfterFailures: 5 };
 
   it.each([

@@ -89,6 +89,28 @@ describe('the limit on calls', () => {
     expect(await hung).toHaveLength(12);
   });
 
+  it('is not held up by a key whose clients have left the queue', async () => {
+    const held: Socket[] = [];
+    const hold = (socket: Socket) => void held.push(socket);
+    let answer = (socket: Socket) => void socket.write(pets);
+    await using rest = await startRest((socket) => answer(socket), { maxConnections: 1 });
+    // Accepting a key would look at the queue once more.
+    await rest.list('a');
+    answer = hold;
+    const first = rest.list('a');
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const client = new AbortController();
+    const left = expect(rest.list('b', client.signal)).rejects.toThrow('aborted');
+    const next = rest.list('c');
+    client.abort();
+    await left;
+    held[0]?.write(pets);
+    expect(await first).toEqual([]);
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    held[1]?.write(pets);
+    expect(await next).toEqual([]);
+  });
+
   it('has more places for a key at once when it is accepted', async () => {
     await using rest = await startHolding();
     rest.hold();
