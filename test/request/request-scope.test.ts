@@ -70,11 +70,13 @@ async function open({ replace, limits, timeoutMs = 10_000 }: GatewayOptions) {
     respond(bytes: string | Buffer, path = '/v1/store/orders'): void {
       for (const call of calls) if (call.path === path) call.socket.write(bytes);
     },
-    /** Returns what is used of each limit, without those of which nothing is used. */
+    /** Returns what is used of each limit, without those of which nothing is used, and the bodies in parts. */
     async used(): Promise<Record<string, number>> {
       const usedIn = ({ metrics }: Pick<typeof rest, 'metrics'>) =>
         valuesOf(metrics, 'petstore_limit_used', 'limit');
-      return { ...(await usedIn(gateway)), ...(await usedIn(rest)) };
+      const { size } = gateway.streams;
+      const parts = size > 0 && { 'bodies in parts': size };
+      return { ...(await usedIn(gateway)), ...(await usedIn(rest)), ...parts };
     },
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
