@@ -221,5 +221,7 @@ describe('a read that joins the call of another request', () => {
     const { extensions } = await second;
     expect(extensions.calls).toEqual([call('pets', 'listPets', { shared: true, bytes: 3 })]);
     expect(explained.upstream.seen).toHaveLength(1);
+    const logged = explained.requests().map(({ calls }) => calls.length);
+    expect(logged.toSorted()).toEqual([0, 1]);
   });
 });

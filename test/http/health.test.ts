@@ -55,6 +55,15 @@ describe('/readyz', () => {
     expect(checks - before).toBeLessThanOrEqual(1);
   });
 
+  it('holds nothing of the API key of a probe', async () => {
+    await using opened = await openGateway();
+    const headers = { authorization: 'Bearer of-a-probe' };
+    for (const path of ['/livez', '/readyz']) {
+      await opened.gateway(new Request(`http://gateway.test${path}`, { headers }));
+    }
+    expect(opened.keys.count(({ isActive }) => isActive)).toBe(0);
+  });
+
   it('checks the backend once for concurrent probes', async () => {
     let checks = 0;
     await using opened = await open(async () => void checks++);

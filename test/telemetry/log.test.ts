@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/telemetry/log.ts';
 
-function linesOf(level: 'info' | 'debug', write: (log: ReturnType<typeof createLog>) => void) {
+function linesOf(
+  level: 'warn' | 'info' | 'debug',
+  write: (log: ReturnType<typeof createLog>) => void,
+) {
   const lines: string[] = [];
   write(createLog(level, { write: (line) => lines.push(line) }));
   return lines.map((line) => JSON.parse(line));
@@ -16,6 +19,12 @@ describe('the log', () => {
     });
     expect(JSON.stringify(lines)).not.toContain('k-secret');
     expect(lines).toMatchObject([{ requestId: 'r' }, { call: { requestId: 'r' } }]);
+  });
+
+  it('has requests at level info', () => {
+    const request = (log: ReturnType<typeof createLog>) => log.request({ requestId: 'r' });
+    expect(linesOf('info', request)).toMatchObject([{ level: 'info', requestId: 'r' }]);
+    expect(linesOf('warn', request)).toEqual([]);
   });
 
   it('includes the stack of an error only at level debug', () => {

@@ -298,6 +298,7 @@ describe('without tracing', () => {
     const malformed = [
       '00-zz-11-01',
       `00-${'0'.repeat(32)}-1234567812345678-01`,
+      `00-${'12345678'.repeat(4)}-${'0'.repeat(16)}-01`,
       `00-${ids}-01-more`,
       `01-${ids}-01more`,
       `01-${ids}-01-${'x'.repeat(500)}`,
