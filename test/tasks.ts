@@ -31,6 +31,7 @@ export const tasks: Readonly<Record<string, string>> = {
   'test:longer': `FUZZ_RUNS=40 vitest run test/yoga/plugins-differential && FUZZ_RUNS=20000 vitest run test/backends/write-races`,
   'test:hosts': 'vitest run test/docs/hosts',
   'test:image': 'node test/image/main.ts',
+  mutants: 'node test/mutants/main.ts',
   'fuzz:execution': `${fuzz} test/execution/generated`,
   'fuzz:rest': `${fuzz} test/backends/rest/generated-responses`,
   'bench:database': 'node bench/database.ts',
