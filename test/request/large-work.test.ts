@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 import { apiKey, openGateway, type TestOptions } from '../support/gateway.ts';
@@ -53,6 +54,18 @@ describe('work that takes milliseconds is spread over turns of the event loop', 
     const query = 'query ($text: String!) { __typename @include(if: true) pets(limit: 0) { id } }';
     const text = { text: 'x'.repeat(100_000) };
     expect(await turnsOf(query, 20, text)).toBeGreaterThanOrEqual(20);
+  });
+
+  it('for decoding the content coding of bodies', async () => {
+    await using opened = await openGateway();
+    const body = gzipSync(JSON.stringify({ query: '{ __typename }' }));
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip', ...withKey };
+    const send = () =>
+      opened.gateway(new Request('http://gateway.test/graphql', { method: 'POST', headers, body }));
+    await send();
+    using counted = countTurns();
+    await Promise.all(Array.from({ length: 20 }, send));
+    expect(counted.turns).toBeGreaterThanOrEqual(20);
   });
 
   it('for writing large responses', async () => {
