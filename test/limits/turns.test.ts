@@ -78,4 +78,13 @@ describe('turns', () => {
     await nextTurn({ key: a });
     expect(done).toEqual(['other']);
   });
+
+  it('are not taken by callers that are cancelled', async () => {
+    using counted = countTurns();
+    const caller = { key: a, whenCancelled: (end: () => void) => queueMicrotask(end) };
+    const left = Promise.allSettled(Array.from({ length: 20 }, () => nextTurn(caller)));
+    await nextTurn({ key: a });
+    expect(counted.turns).toBeLessThan(10);
+    expect(new Set((await left).map(({ status }) => status))).toEqual(new Set(['rejected']));
+  });
 });

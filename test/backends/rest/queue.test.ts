@@ -109,6 +109,7 @@ describe('the limit on calls', () => {
     await vi.waitFor(() => expect(held).toHaveLength(2));
     held[1]?.write(pets);
     expect(await next).toEqual([]);
+    expect(await valuesOf(rest.metrics, 'petstore_limit_used', 'limit')).toEqual({});
   });
 
   it('has more places for a key at once when it is accepted', async () => {
