@@ -7,7 +7,7 @@ import {
 } from '../../src/backends/remembered-writes.ts';
 import { openWriteMemory } from '../../src/backends/write-memory.ts';
 import { keepWrites } from '../../src/backends/write-redis.ts';
-import { decodeResult, encodeResult } from '../../src/backends/write-result.ts';
+import { decodeResult, encodeResult, outcomeOf } from '../../src/backends/write-result.ts';
 import { BackendTimeoutError, InvalidResponseError } from '../../src/contract/error.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
@@ -40,6 +40,11 @@ describe('a write with a key', () => {
       expect(errors?.[0]?.extensions).toMatchObject({ outcome: 'UNKNOWN' });
       expect(errors?.[0]?.extensions['retryable']).toBe(retryable);
     }
+  });
+
+  it('is unknown after an error that nobody foresaw', () => {
+    expect(outcomeOf(new TypeError('No.'))).toBe('UNKNOWN');
+    expect(outcomeOf({ id: '1' })).toBe('DONE');
   });
 
   it('has an error of the same class, whatever a bundler calls that', () => {

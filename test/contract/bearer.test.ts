@@ -19,6 +19,12 @@ describe('readBearer', () => {
     expect(() => readBearer(authorization)).toThrow(UnauthenticatedError);
   });
 
+  it('says how to send a key if there is none', () => {
+    for (const none of [null, undefined, '']) {
+      expect(() => readBearer(none)).toThrow('send the header "Authorization: Bearer <API key>"');
+    }
+  });
+
   it('does not repeat a malformed key', () => {
     expect(() => readBearer('Bearer sécret')).toThrow(/^(?!.*sécret)/);
   });

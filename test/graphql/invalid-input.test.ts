@@ -190,6 +190,13 @@ describe('the issues of BAD_USER_INPUT', () => {
     }
   });
 
+  it('are none for a variable that is left out and has a default', async () => {
+    const query = 'query ($s: PetStatus! = sold, $l: Int) { pets(status: $s, limit: $l) { id } }';
+    expect(await issuesOf(query, { l: 'a' })).toEqual([
+      [['l', 'Expected an integer from 1 to 100, received "a".']],
+    ]);
+  });
+
   it('are at most 20', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`u${index}`, 1]));
     const [issues] = await issuesOf(addPet, { input: unknown });

@@ -47,8 +47,11 @@ describe('calls to the REST service', () => {
     await using rest = await startRest((_, response) => sendJson(response, 200, '[]'));
     const call = Object.assign(callWith('a.b~c+/=='), { authorization: 'bearer a.b~c+/==' });
     await rest.petStore.listPets(call, {});
+    await rest.petStore.createPet(call, { name: 'Rex', categoryId: '1' }).catch(() => {});
+    expect(rest.seen[1]?.headers['content-type']).toBe('application/json');
     expect(rest.seen[0]?.headers).toMatchObject({
       authorization: 'bearer a.b~c+/==',
+      accept: 'application/json',
       'accept-encoding': 'identity',
       'x-request-id': 'test',
     });
