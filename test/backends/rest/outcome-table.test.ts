@@ -128,6 +128,13 @@ describe('the outcomes of a REST call', () => {
     for (const outcome of causes) expect(errorOf(outcome)).toBe(error);
   });
 
+  it('include the reuse of a key only for a write that has one', () => {
+    const body = Buffer.from('{"code":"idempotency_key_reused","message":"Used.","status":422}');
+    const response = { ...responded(422), body };
+    expect(readError(response, '', true).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    expect(readError(response, '', false).code).toBe('BAD_USER_INPUT');
+  });
+
   it('depend on whether the system reset a connection that was established', () => {
     const outcomeOf = (code: string, wasSent: boolean) =>
       outcomeOfFailure(Object.assign(new Error(code), { code }), wasSent, 0, true).why;
