@@ -9,7 +9,6 @@ import { persistedHash } from '../../packages/client/src/persisted-hash.ts';
 import type { Variable } from '../../src/config/variable.ts';
 import { documentedVariables, variables } from '../../src/config/variables.ts';
 import { findLostCommands, findUnlinked, linksOf, pages, readPage } from '../pages.ts';
-import { commandsOf, filesOf } from '../support/blocks.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (page: string) => readFile(join(root, page), 'utf8');
@@ -125,36 +124,5 @@ describe('examples/README.md', () => {
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     const rows = [...text.matchAll(/^\| \[`(\w+)`\]/gm)].map(([, name]) => name);
     expect(rows.toSorted()).toEqual(folders.toSorted());
-  });
-});
-
-describe('examples/mcp/README.md', () => {
-  it('packs both packages into a copy, under the names that it installs', async () => {
-    const [commands = ''] = await commandsOf('examples/mcp/README.md', 'Start');
-    expect(commands.trim().split('\n')).toEqual([
-      'npm ci',
-      'cp -r examples/mcp ../my-mcp',
-      'npm pack --pack-destination ../my-mcp',
-      'npm pack --workspace packages/client --pack-destination ../my-mcp',
-      'cd ../my-mcp',
-      'npm install',
-      'npm test',
-    ]);
-    const { dependencies, devDependencies } = JSON.parse(await read('examples/mcp/package.json'));
-    const installed = { ...dependencies, ...devDependencies };
-    for (const folder of ['.', 'packages/client']) {
-      const { name, version } = JSON.parse(await read(`${folder}/package.json`));
-      expect(installed[name]).toBe(`file:${name}-${version}.tgz`);
-    }
-  });
-});
-
-describe('docs/next.md', () => {
-  it('contains files of examples/next', async () => {
-    const files = Object.entries(await filesOf('docs/next.md'));
-    expect(files.length).toBe(3);
-    for (const [path, content] of files) {
-      expect(content, path).toBe(await read(`examples/next/${path}`));
-    }
   });
 });

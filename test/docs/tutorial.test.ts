@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Route } from 'playwright-core';
 import { createServer } from 'vite';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { commandsOf, filesOf } from '../support/blocks.ts';
+import { blocksOf, commandsOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer, packGateway } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
@@ -16,6 +16,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '../..');
 const tutorial = 'docs/tutorial.md';
+const example = join(repository, 'examples/page');
 const gatewayUrl = 'http://127.0.0.1:4000';
 const serviceUrl = 'http://127.0.0.1:4010/v1';
 
@@ -23,8 +24,9 @@ const consumer = disposeAfterAll(await openConsumer());
 const packages = ['vite', '@urql/core', 'graphql'];
 const project = await consumer.project({ ours: packages, files: {} });
 const { root } = project;
-/** Installs the gateway, and writes the scripts of the tutorial. */
+/** Copies the example, as the tutorial does, and installs the gateway. */
 beforeAll(async () => {
+  await cp(example, root, { recursive: true });
   const modules = join(root, 'node_modules');
   await mkdir(join(modules, 'petstore-gateway'));
   const options = ['-C', join(modules, 'petstore-gateway'), '--strip-components=1'];
@@ -34,17 +36,12 @@ beforeAll(async () => {
   await mkdir(join(modules, '.bin'));
   await symlink(command, join(modules, '.bin/petstore-gateway'));
   await symlink(process.execPath, join(modules, '.bin/node'));
-  const [, install = ''] = await commandsOf(tutorial, 'Start a gateway');
-  const settings = install.replace(/^npm install .*\n/m, '');
-  expect(settings).not.toBe(install);
-  await run('bash', ['-ec', settings], { cwd: root });
 });
 
-/** Writes files whose gateway has this URL, serves them with Vite, and opens the page in a browser. */
-async function openPage(files: Readonly<Record<string, string>>, url: string) {
-  for (const [name, text] of Object.entries(files)) {
-    await writeFile(join(root, name), text.replaceAll(gatewayUrl, url));
-  }
+/** Serves the page, whose gateway has this URL, with Vite, and opens it in a browser. */
+async function openPage(url: string) {
+  const config = await readFile(join(example, 'vite.config.js'), 'utf8');
+  await writeFile(join(root, 'vite.config.js'), config.replace(gatewayUrl, url));
   await using stack = new AsyncDisposableStack();
   const server = await createServer({
     root,
@@ -71,27 +68,21 @@ async function openPage(files: Readonly<Record<string, string>>, url: string) {
 
 /** Starts a block of the tutorial, on a free port. */
 const start = (block = '', banner?: RegExp) => shellStart(root, block, { PORT: '0' }, banner);
-const startGateway = async () => start((await commandsOf(tutorial, 'Start a gateway'))[2]);
+const startGateway = async () => start((await commandsOf(tutorial, 'See errors'))[0]);
 
 describe('docs/tutorial.md', () => {
-  it('installs the versions that the tests use', async () => {
-    const [, install = ''] = await commandsOf(tutorial, 'Start a gateway');
-    const { version, devDependencies } = JSON.parse(
-      await readFile(join(repository, 'package.json'), 'utf8'),
-    );
-    const packages = [...install.matchAll(/ (@?[\w/]+)@(\d+)/g)];
-    expect(packages.map(([, name]) => name)).toEqual(['node', 'vite', '@urql/core']);
-    for (const [, name = '', major] of packages) {
-      expect(devDependencies[name].split('.')[0], name).toBe(major);
-    }
-    for (const name of ['petstore-gateway', 'petstore-gateway-client']) {
-      expect(install).toContain(` ../${name}-${version}.tgz`);
-    }
+  it('quotes the files of the example', async () => {
+    const names = ['page.ts', 'problem.ts'];
+    const files = await Promise.all(names.map((name) => readFile(join(example, name), 'utf8')));
+    const blocks = await blocksOf(tutorial);
+    const quoted = blocks.filter(({ language }) => language === 'ts');
+    expect(quoted).toHaveLength(3);
+    for (const { block } of quoted) expect(files.join('')).toContain(block);
   });
 
   browserTest('lists and adds pets, and shows errors', async () => {
     await using gateway = await startGateway();
-    await using opened = await openPage(await pageFiles(), gateway.url);
+    await using opened = await openPage(gateway.url);
     await opened.pets.nth(11).waitFor();
     expect(await opened.pets.first().innerText()).toBe('Biscuit, available');
     await opened.add('Rex', '9223372036854775807');
@@ -127,9 +118,6 @@ describe('docs/tutorial.md', () => {
   });
 
   it('has a page without type errors', async () => {
-    for (const [name, text] of Object.entries(await pageFiles())) {
-      await writeFile(join(root, name), text);
-    }
     const options = '--noEmit --strict --target esnext --module esnext --moduleResolution bundler';
     const flags = ['--lib', 'esnext,dom', '--allowImportingTsExtensions', '--skipLibCheck'];
     expect(await project.tsc('7.0', ...options.split(' '), ...flags, 'page.ts')).toBe('');
@@ -140,8 +128,6 @@ describe('docs/tutorial.md', () => {
       tutorial,
       'Use your own REST service',
     );
-    const service = await filesOf(tutorial, 'Use your own REST service');
-    await writeFile(join(root, 'service.js'), service['service.js'] ?? '');
     await using running = await start(startService, /Service (http:\S+)/);
     const { stdout } = await run('bash', ['-ec', (check ?? '').replace(serviceUrl, running.url)], {
       cwd: root,
@@ -150,7 +136,7 @@ describe('docs/tutorial.md', () => {
     expect(await readFile(join(repository, tutorial), 'utf8')).toContain('Eleven are skipped,');
 
     await using gateway = await start((startInFront ?? '').replace(serviceUrl, running.url));
-    await using opened = await openPage(await pageFiles(), gateway.url);
+    await using opened = await openPage(gateway.url);
     await opened.pets.getByText('Shrimp, available').waitFor();
     await opened.add('Rex', '12');
     await opened.alert.getByText('This shop has the categories 1 to 9.').waitFor();
@@ -162,5 +148,3 @@ describe('docs/tutorial.md', () => {
     await opened.alert.getByText('The pet store does not respond.').waitFor();
   });
 });
-
-const pageFiles = () => filesOf(tutorial, 'List and add pets');
