@@ -43,6 +43,18 @@ function variablesCode(variables) {
   return code.trim() || '{}';
 }
 
+/** A document without the lines that are only a comment, which the examples begin with. */
+function withoutComments(query) {
+  const keepText = (token) => (token.startsWith('"') ? token : '');
+  return query.replace(/"""(?:\\"""|[\s\S])*?"""|"(?:[^"\\\n]|\\.)*"|^[ \t]*#.*\n?/gm, keepText);
+}
+
+/** What code that reads orders should know of `JSON.parse`. */
+const roundingNote = (query) =>
+  /\borders\b/.test(query)
+    ? '// Integers beyond 2^53 in orders are rounded. To keep their digits, read the text of the response\n// with parseJson of petstore-gateway-client.\n'
+    : '';
+
 /** A text as a template literal. */
 const template = (text) => `\`${text.trim().replace(/[\\`]|\$\{/g, '\\$&')}\``;
 
@@ -81,7 +93,7 @@ const codeFormats = {
     variables: ${indent(indent(variablesCode(variables)))},
   }),
 });
-const { data, errors } = await response.json();
+${roundingNote(query)}const { data, errors } = await response.json();
 console.log(data, errors);
 `;
   },
@@ -100,7 +112,7 @@ const client = new ApolloClient({
   cache: new InMemoryCache(),${isDeferred ? '\n  incrementalHandler: new GraphQL17Alpha9Handler(),' : ''}
 });
 const document = gql${template(query)};
-const { data, error } = await client.${method}({
+${roundingNote(query)}const { data, error } = await client.${method}({
   ${member}: document,
   variables: ${indent(variablesCode(variables))},
   errorPolicy: 'all',
@@ -119,7 +131,7 @@ const client = new Client({
   exchanges: [fetchExchange],
 });
 const document = gql${template(query)};
-const { data, error } = await client.${kind}(document, ${variablesCode(variables)});
+${roundingNote(query)}const { data, error } = await client.${kind}(document, ${variablesCode(variables)});
 console.log(data, error);
 `;
   },
@@ -153,5 +165,6 @@ function codeOf(format, { operationName, ...tab }) {
   const isNamed = operations.length > 1 && /^\w+$/.test(operationName ?? '');
   const named = isNamed ? { operationName } : {};
   const url = tab.url.replaceAll("'", '%27');
-  return codeFormats[format]({ ...tab, ...named, url, kind });
+  const query = format === 'Link' ? tab.query : withoutComments(tab.query);
+  return codeFormats[format]({ ...tab, ...named, query, url, kind });
 }

@@ -4,6 +4,7 @@ import { GetPetDocument as getPet } from './documents.ts';
 export * from './documents.ts';
 export * from './errors.ts';
 export { createIdempotencyKey } from './idempotency-key.ts';
+export { parseJson } from './parse-json.ts';
 export { persistedHash } from './persisted-hash.ts';
 export { type RateLimit, readRateLimit } from './rate-limit.ts';
 export { type Attempt, type RetryOptions, retryDelay } from './retry.ts';
