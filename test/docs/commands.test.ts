@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,13 +46,17 @@ const gateway = disposeAfterAll(await checkout.start('npm start'));
 describe('the commands of README.md', () => {
   it('start the gateway and print the documented output', async () => {
     const blocks = await blocksOf('README.md', 'Start');
-    const [start, banner, request, response] = blocks.map(({ block }) => block);
-    expect(start).toBe('npm ci && npm start\n');
+    const [start, tests, banner, request, response, page] = blocks.map(({ block }) => block);
+    expect([start, tests]).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n']);
     expect(gateway.output.stdout.trim()).toContain(
       (banner ?? 'missing').trim().replaceAll(documented, gateway.url),
     );
     const output = await checkout.paste((request ?? '').replaceAll(documented, gateway.url));
     expect(output).toBe((response ?? '').trim());
+    const code = (page ?? '').replaceAll(documented, gateway.url);
+    await writeFile(join(checkout.folder, 'pets.mjs'), code);
+    const names = /^\[ \{ id: '1', name: 'Biscuit' \}, .* \] undefined\n$/s;
+    expect(await checkout.paste('node pets.mjs')).toMatch(names);
   });
 });
 
