@@ -45,7 +45,7 @@ export const backendVariables = {
   UPSTREAM_TIMEOUT_MS: {
     ...setting('rest.timeoutMs', wholeNumber(1, 600_000), '10000'),
     meaning:
-      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive; also the most that `x-petstore-timeout-ms` of a request may be',
+      'time limit for one REST call in milliseconds, including retries; at most 2 s of it to connect, and half of it until the response headers arrive; also the most that `x-petstore-timeout-ms` of a request can ask for',
   },
   UPSTREAM_CA_FILE: {
     ...setting('rest.caFile', pemFile),

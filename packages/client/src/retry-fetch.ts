@@ -5,7 +5,8 @@ import { type Attempt, isRefused, type RetryOptions, retryDelay } from './retry.
 export interface RetryFetchOptions extends RetryOptions {
   /**
    * The time for an operation, its attempts and delays together, in milliseconds. The gateway ends its
-   * calls then, and the fields that are late fail with `UPSTREAM_TIMEOUT`. At most its `UPSTREAM_TIMEOUT_MS`.
+   * calls then, and the fields that are late fail with `UPSTREAM_TIMEOUT`; each attempt has at most the gateway's
+   * `UPSTREAM_TIMEOUT_MS`.
    * If there is no response a second later, or JSON, parts or an error are not complete, it rejects with
    * a `TimeoutError`. The response to a body that is not text only has to begin.
    */
@@ -17,14 +18,15 @@ const marginMs = 1000;
 
 /**
  * Wraps `fetch` so that failed GraphQL requests are repeated as `retryDelay` says. A mutation gets an
- * `Idempotency-Key`, unless it has one. Of bodies, it repeats texts only; a body without a query in it
- * counts as a mutation. Responses in parts are passed on as they arrive.
+ * `Idempotency-Key`, unless it has one. Of bodies, it repeats texts and the JSON of a `Request`; one without a
+ * query in it counts as a mutation. Responses in parts are passed on as they arrive.
  */
 export function createRetryFetch(
   options?: RetryFetchOptions,
   send: typeof fetch = globalThis.fetch,
 ): typeof fetch {
-  return async (input, given) => {
+  return async (input, caller) => {
+    const given = await withText(input, caller);
     const kind = kindOf(input, given);
     const init = kind === 'mutation' ? withKey(input, given) : given;
     const deadlineAt = performance.now() + (options?.timeoutMs ?? Number.POSITIVE_INFINITY);
@@ -46,6 +48,14 @@ export function createRetryFetch(
       if (signal?.aborted) throw signal.reason;
     }
   };
+}
+
+/** Reads the JSON of a `Request`, whose stream could not be sent again. */
+async function withText(...[input, init]: Parameters<typeof fetch>) {
+  const { headers, method = 'GET' } = input as Partial<Request>;
+  const isJson = /json/.test(headers?.get('content-type') ?? '') && !/^(?:get|head)$/i.test(method);
+  if (!isJson || init?.body !== undefined) return init;
+  return { ...init, body: await (input as Request).clone().text() };
 }
 
 /** Adds an `Idempotency-Key` to a mutation, unless it has one. */

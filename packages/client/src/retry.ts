@@ -14,7 +14,7 @@ export interface RetryOptions {
 export interface Attempt {
   /** If you do not know the kind, pass `mutation`. */
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** Whether all attempts have the same `Idempotency-Key`: what a mutation has done is not done again. */
+  /** Whether all attempts have the same `Idempotency-Key`, with which the gateway does a write once. */
   readonly hasIdempotencyKey?: boolean;
   /** The number of this attempt, from 1. */
   readonly attempt: number;

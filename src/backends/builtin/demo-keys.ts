@@ -59,7 +59,7 @@ const keys: Readonly<Record<string, DemoKey>> = {
   'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
   'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
   'demo-flaky': {
-    title: 'UPSTREAM_UNAVAILABLE for the first field of every second request',
+    title: 'UPSTREAM_UNAVAILABLE in every second request, first field',
     error: closed,
     isFlaky: true,
   },

@@ -15,6 +15,7 @@ const busy = JSON.stringify({ errors: [{ message: 'Busy.', extensions }] });
 const send = createRetryFetch({ baseDelayMs: 1 });
 const post = (body: BodyInit) => ({ method: 'POST', body, duplex: 'half' });
 const list = JSON.stringify({ query: print(ListPetsDocument) });
+const head = { 'content-type': 'application/json' };
 const hash = persistedHash(ListPetsDocument);
 
 describe('createRetryFetch', () => {
@@ -38,7 +39,8 @@ describe('createRetryFetch', () => {
     ],
     ['a text that is not JSON', (url) => [url, post('{')], 3],
     ['a body of bytes', (url) => [url, post(new TextEncoder().encode(list))], 1],
-    ['a Request with a body', (url) => [new Request(url, { method: 'POST', body: list })], 1],
+    ['a Request with JSON', (url) => [new Request(url, { ...post(list), headers: head })], 3],
+    ['a Request with another body', (url) => [new Request(url, post(list))], 1],
   ])('sends %s to a busy gateway as often as is safe', async (_, request, attempts) => {
     await using gateway = await startUpstream((_, response) => sendJson(response, 503, busy));
     const response = await send(...request(gateway.url));
@@ -58,6 +60,10 @@ describe('createRetryFetch', () => {
     expect(keys()).not.toContain(first);
     await send(gateway.url, { ...add, headers: { 'Idempotency-Key': 'mine' } });
     expect(keys()).toEqual(['mine', 'mine', 'mine']);
+    await send(new Request(gateway.url, { ...add, headers: head }));
+    const [ofRequest, ...again] = keys();
+    expect(ofRequest).toMatch(/^[!-~]{20,255}$/);
+    expect(again).toEqual([ofRequest, ofRequest]);
     await send(gateway.url, post(list));
     expect(keys()).toEqual([undefined, undefined, undefined]);
   });
@@ -79,7 +85,6 @@ describe('createRetryFetch', () => {
   });
 
   const add = JSON.stringify({ query: print(AddPetDocument) });
-  const head = { 'content-type': 'application/json' };
   const parts = { 'content-type': 'multipart/mixed; boundary="-"' };
   it.each<[string, BodyInit, (response: ServerResponse) => unknown]>([
     ['that does not respond to a query', list, () => {}],
