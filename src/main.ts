@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { closestMatch } from 'leven';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnFailedOutput, fail } from './cli/exit.ts';
@@ -10,6 +11,13 @@ import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnFailedOutput);
 
+/** What words mean whose spelling is not close to that of a command. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ['start', 'serve'],
+  ['add', 'create'],
+  ['delete', 'revoke'],
+]);
+
 const program = new Command('petstore-gateway')
   .description('A GraphQL gateway over the Pet Store REST contract.')
   .version(manifest.version)
@@ -17,6 +25,9 @@ const program = new Command('petstore-gateway')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .configureOutput({
     outputError(text, write) {
+      const [, word = ''] = /^error: unknown command '(.*)'\n$/.exec(text) ?? [];
+      const meant = synonyms.get(word);
+      if (meant) return write(`${text}(Did you mean ${meant}?)\n`);
       const [, option = '', given] = /unknown option '--([^'=]+)=?(.*)'/.exec(text) ?? [];
       const value = given || (process.argv[process.argv.indexOf(`--${option}`) + 1] ?? '…');
       const name = option.replaceAll('-', '_').toUpperCase();
@@ -31,8 +42,17 @@ const program = new Command('petstore-gateway')
 
 program
   .command('variables', { hidden: true })
-  .configureHelp({ formatHelp: () => describeVariables() })
-  .action((_options, command) => command.outputHelp());
+  .argument('[name]', 'one variable')
+  .action((name: string | undefined, _options, command: Command) => {
+    const names = documentedVariables().map(([variable]) => variable);
+    const upper = name?.toUpperCase();
+    if (!upper || names.includes(upper)) process.stdout.write(describeVariables(false, upper));
+    else {
+      const meant = closestMatch(upper, names, { maxDistance: 3 });
+      const advice = meant ? `\n(Did you mean ${meant}?)` : '';
+      command.error(`error: unknown variable '${name}'${advice}`);
+    }
+  });
 
 program
   .command('serve')
@@ -117,7 +137,24 @@ program
     await runCheckService(options).catch((error) => fail(process.env, error, 2));
   });
 
-const words = process.argv.slice(2);
+/**
+ * Returns `keys create --help` for `help keys create`, and for a name that is unknown the words up to it, which
+ * are refused with what was meant.
+ */
+function wordsOfHelp(names: readonly string[]): string[] {
+  if (names[0] === 'variables') return [...names];
+  let command: Command = program;
+  for (const [index, name] of names.entries()) {
+    if (command.commands.length === 0) break;
+    const found = command.commands.find((one) => one.name() === name);
+    if (!found) return names.slice(0, index + 1);
+    command = found;
+  }
+  return [...names, '--help'];
+}
+
+let words = process.argv.slice(2);
+if (words[0] === 'help') words = wordsOfHelp(words.slice(1));
 // Commander would take a misspelled command for an argument of its default command.
 if (!/^(?:[^-]|-h$|--help$|-V$|--version$)/.test(words[0] ?? '')) words.unshift('serve');
 await program

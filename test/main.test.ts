@@ -189,6 +189,15 @@ describe('a command that is mistyped', () => {
   it.each([
     [['server'], "error: unknown command 'server'\n(Did you mean serve?)\n"],
     [['nothing'], "error: unknown command 'nothing'\n"],
+    [['start'], "error: unknown command 'start'\n(Did you mean serve?)\n"],
+    [['keys', 'add', 'shop'], "error: unknown command 'add'\n(Did you mean create?)\n"],
+    [['help', 'nothing', 'x'], "error: unknown command 'nothing'\n"],
+    [['help', 'keys', 'rovoke', 'x'], "error: unknown command 'rovoke'\n(Did you mean revoke?)\n"],
+    [['help', 'variables', 'nothing'], "error: unknown variable 'nothing'\n"],
+    [
+      ['help', 'variables', 'max_deph'],
+      "error: unknown variable 'max_deph'\n(Did you mean MAX_DEPTH?)\n",
+    ],
     [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
     [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],
     [['keys', 'accounts', '--database-url'], /DATABASE_URL=…/],
@@ -217,5 +226,12 @@ describe('the help', () => {
     const listed = [...stdout.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name);
     expect(listed.toSorted()).toEqual(names.toSorted());
     expect(stdout.match(/^ {6}accepts /gm)?.length).toBe(names.length);
+  });
+
+  it('describes one variable, and a command that it does not run', async () => {
+    const { stdout } = await runCommand(['help', 'variables', 'MAX_DEPTH']);
+    expect(stdout).toMatch(/^ {2}MAX_DEPTH \[10\]\n.*\n {6}accepts .*\n$/);
+    const revoke = await runCommand(['help', 'keys', 'revoke', 'k1']);
+    expect(revoke.stdout).toMatch(/^Usage: petstore-gateway keys revoke /);
   });
 });

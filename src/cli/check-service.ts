@@ -15,14 +15,16 @@ interface CheckServiceOptions extends Pick<ServiceUnderCheck, 'write' | 'idempot
 
 /** Prints the report. @throws as `checkContract` does; Error if an option is missing or invalid. */
 export async function runCheckService(options: CheckServiceOptions): Promise<void> {
-  const { key, messagesBaseUrl, json, ...others } = options;
-  if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
+  const { key, json, ...others } = options;
   const baseUrl = readUrl('--base-url', options.baseUrl);
+  const messagesBaseUrl =
+    options.messagesBaseUrl && readUrl('--messages-base-url', options.messagesBaseUrl);
+  if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
   const checks = await checkContract({
     ...others,
     apiKey: key,
     baseUrl,
-    messagesBaseUrl: messagesBaseUrl ? readUrl('--messages-base-url', messagesBaseUrl) : undefined,
+    messagesBaseUrl: messagesBaseUrl || undefined,
     timeoutMs: 10_000,
   });
   process.stdout.write(formatReport(baseUrl.href, checks, json));

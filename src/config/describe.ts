@@ -23,10 +23,10 @@ export function configRows(env: Environment, config: { readonly workers: number 
 const main =
   /^(?:PORT|HOST|PETSTORE_BASE_URL|MESSAGES_BASE_URL|DATABASE_URL|NODE_ENV|CORS_ORIGINS|LOG_LEVEL)$/;
 
-/** Describes all variables, for `help variables`, or briefly the main ones, for `--help`. */
-export function describeVariables(isBrief = false): string {
+/** Describes all variables, or one, for `help variables`, or briefly the main ones, for `--help`. */
+export function describeVariables(isBrief = false, only?: string): string {
   return documentedVariables()
-    .filter(([name]) => !isBrief || main.test(name))
+    .filter(([name]) => (isBrief ? main.test(name) : name === (only ?? name)))
     .map(([name, { fallback, accepts, meaning }]) => {
       const otherwise = typeof fallback === 'string' ? ` [${fallback}]` : '';
       const details = isBrief ? '' : `      accepts ${accepts}\n`;

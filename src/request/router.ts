@@ -71,7 +71,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
       if (body.size <= turnBytes) return v1(request);
       return nextTurn(scope).then(() => v1(request));
     }
-    return redirectRoot(head);
+    return redirect(head, v1 !== undefined);
   }
 
   function respondWith(error: HttpError, request: GatewayRequest): HttpResponse {
@@ -125,13 +125,15 @@ function addEtag(
   return matchesEtag(headers['if-none-match'], sent['etag']);
 }
 
-/** Redirects `/` to GraphQL. @throws HttpError for any other path */
-function redirectRoot({ method, path }: RequestHead): HttpResponse {
-  if (path !== '/') {
+/** Redirects `/` to GraphQL, and `/v1` to its reference. @throws HttpError for any other path */
+function redirect({ method, path }: RequestHead, hasV1: boolean): HttpResponse {
+  const isRoot = path === '/';
+  if (!isRoot && !(hasV1 && path === '/v1')) {
     throw new HttpError(404, 'NOT_FOUND', 'This path does not exist. GraphQL is at /graphql.');
   }
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed('GET, HEAD', method);
-  return { status: 302, headers: { location: './graphql' }, body: '' };
+  // Relative, for a proxy that removes a prefix.
+  return { status: 302, headers: { location: isRoot ? './graphql' : './v1/docs' }, body: '' };
 }
 
 /**

@@ -9,10 +9,16 @@ describe('the routes', () => {
     expect(await sendRaw(service.url, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('redirects / to GraphQL, and responds with 404 to unknown paths', async () => {
+  it('redirects / to GraphQL and /v1 to its reference, and responds with 404 to unknown paths', async () => {
     await using service = await startGateway();
-    const home = await fetch(service.url, { redirect: 'manual' });
-    expect([home.status, home.headers.get('location')]).toEqual([302, './graphql']);
+    for (const [path, location] of [
+      ['/', '/graphql'],
+      ['/v1', '/v1/docs'],
+    ]) {
+      const { status, headers, url } = await fetch(service.url + path, { redirect: 'manual' });
+      const target = URL.parse(headers.get('location') ?? '', url)?.href;
+      expect([status, target]).toEqual([302, service.url + location]);
+    }
     for (const path of ['/nope', '/graphql//', '/x/graphql', '/graphql/health', '/health']) {
       const response = await fetch(service.url + path, { headers: { accept: 'text/html' } });
       expect([path, response.status, await response.json()]).toMatchObject([
