@@ -155,6 +155,7 @@ async function* send({ query, tab, isIntrospection, ...request }) {
   if (variables) members.push(`"variables":${variablesText()}`);
   const body = `{${members.join()}}`;
   const startedAt = performance.now();
+  const passed = () => milliseconds(performance.now() - startedAt);
   const response = await fetch(location.pathname, { method: 'POST', headers, body, signal });
   const type = response.headers.get('content-type') ?? 'no content type';
   const [, boundary] = /^multipart\/mixed.*;\s*boundary="?([^";]+)/i.exec(type) ?? [];
@@ -168,11 +169,13 @@ async function* send({ query, tab, isIntrospection, ...request }) {
     rest = parts.pop();
     for (const part of parts) {
       const [, json] = part.split('\r\n\r\n');
-      if (json) yield readResult(json, { tab, key, isExplained });
+      if (!json) continue;
+      const line = `HTTP ${response.status}, ${bytes} bytes after ${passed()}. More to come.`;
+      reportOutcome(tab, { line });
+      yield readResult(json, { tab, key, isExplained });
     }
   }
-  const time = milliseconds(performance.now() - startedAt);
-  reportOutcome(tab, { line: `HTTP ${response.status} in ${time}, ${bytes} bytes` });
+  reportOutcome(tab, { line: `HTTP ${response.status} in ${passed()}, ${bytes} bytes` });
   if (boundary) return;
   if (!/json/i.test(type)) {
     throw new Error(`Expected JSON, received ${type} with the status ${response.status}.`);

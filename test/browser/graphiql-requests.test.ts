@@ -241,6 +241,7 @@ describe('GraphiQL', () => {
       [768, 1024, 8],
       [1024, 768, 8],
       [390, 844, 6],
+      [450, 600, 6],
     ] as const) {
       await page.setViewportSize({ width, height: windowHeight });
       await page.reload();
@@ -249,6 +250,8 @@ describe('GraphiQL', () => {
       await result.getByText('"Biscuit"').waitFor();
       const { y = 0, height: shown = 0 } = (await result.boundingBox()) ?? {};
       expect(y + shown).toBeLessThan(windowHeight);
+      const clipped = page.locator('.monaco-editor .overflow-guard').first();
+      expect(await clipped.evaluate((guard) => getComputedStyle(guard).overflowY)).toBe('clip');
       const isSmall = width <= 900;
       const open = page.locator('#calls details[open]');
       expect(await open.count()).toBe(isSmall ? 0 : 1);

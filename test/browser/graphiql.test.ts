@@ -75,8 +75,13 @@ describe('GraphiQL in Chromium', () => {
     await execute(page);
     await result.getByText('"Biscuit"').waitFor();
     expect(await result.innerText()).not.toContain('orders');
+    const outcome = page.locator('#outcome');
+    expect(await outcome.innerText()).toMatch(
+      /^HTTP 200, \d+ bytes after [\d.]+ ms\. More to come\.$/,
+    );
     release();
     await result.getByText('"orders"').waitFor();
+    await outcome.getByText(/^HTTP 200 in [\d.]+ ms, \d+ bytes$/).waitFor();
     await result.getByText('"Biscuit"').waitFor();
     expect(lines.filter((line) => line.includes('DeferredStorefront'))).toHaveLength(1);
   });
@@ -177,6 +182,9 @@ describe('GraphiQL in Chromium', () => {
 
   browserTest('executes at Enter in the key field, and at Ctrl-Enter anywhere', async () => {
     const { page, result, sent } = await open();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('key');
     const states = page.getByLabel('Try a state');
     await openTab(page, 'ListPets');
     await keyField(page).fill('demo-conflict');
