@@ -87,6 +87,7 @@ browserTest('the reference page lists operations, and tries them with exact digi
   const orders = await expand('default-listOrders');
   await orders.getByText('Missing or invalid API key').waitFor();
   expect(await orders.getByText('Try it out').count()).toBe(0);
+  await orders.getByText('This page does not try it').waitFor();
 
   expect([...origins]).toEqual([gateway.url]);
   await using other = await startGateway({ demoKey: '' });
