@@ -1,5 +1,4 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { closestMatch } from 'leven';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnFailedOutput, fail } from './cli/exit.ts';
@@ -7,6 +6,7 @@ import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom } from './cli/transfer.ts';
 import { describeVariables } from './config/describe.ts';
+import { unknownVariables } from './config/environment.ts';
 import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnFailedOutput);
@@ -47,11 +47,7 @@ program
     const names = documentedVariables().map(([variable]) => variable);
     const upper = name?.toUpperCase();
     if (!upper || names.includes(upper)) process.stdout.write(describeVariables(false, upper));
-    else {
-      const meant = closestMatch(upper, names, { maxDistance: 3 });
-      const advice = meant ? `\n(Did you mean ${meant}?)` : '';
-      command.error(`error: unknown variable '${name}'${advice}`);
-    }
+    else command.error(`error: unknown variable ${unknownVariables({ [upper]: '?' })[0] ?? upper}`);
   });
 
 program

@@ -193,10 +193,10 @@ describe('a command that is mistyped', () => {
     [['keys', 'add', 'shop'], "error: unknown command 'add'\n(Did you mean create?)\n"],
     [['help', 'nothing', 'x'], "error: unknown command 'nothing'\n"],
     [['help', 'keys', 'rovoke', 'x'], "error: unknown command 'rovoke'\n(Did you mean revoke?)\n"],
-    [['help', 'variables', 'nothing'], "error: unknown variable 'nothing'\n"],
+    [['help', 'variables', 'nothing'], 'error: unknown variable NOTHING\n'],
     [
       ['help', 'variables', 'max_deph'],
-      "error: unknown variable 'max_deph'\n(Did you mean MAX_DEPTH?)\n",
+      'error: unknown variable MAX_DEPH (did you mean MAX_DEPTH?)\n',
     ],
     [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
     [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],
