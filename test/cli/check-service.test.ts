@@ -54,7 +54,11 @@ describe('check-service', () => {
   it.each([
     ['no base URL', key, "required option '--base-url <url>' not specified"],
     ['no key', ['--base-url', 'http://127.0.0.1:9/v1'], 'set PETSTORE_API_KEY or pass --key'],
-    ['an invalid base URL, without a key', ['--base-url', 'ftp://a?b=secret'], '--base-url: expected'],
+    [
+      'an invalid base URL, without a key',
+      ['--base-url', 'ftp://a?b=secret'],
+      '--base-url: expected',
+    ],
     ['an unreachable service', [...key, '--base-url', unreachable], 'could not be reached'],
   ])('exits with 2 and an error for %s', async (_, args, message) => {
     const { stdout, stderr, code } = await run(args);
