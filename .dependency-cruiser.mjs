@@ -25,14 +25,12 @@ const rooms = {
     '^src/tls-files\\.ts$',
   ],
   '^src/backends/builtin/': [
-    '^src/backends/(?:builtin/|(?:until-deadline|write-result)\\.ts$)',
+    '^src/backends/builtin/',
     '^src/(?:contract|keys|limits|telemetry)/',
+    '^src/writes/result\\.ts$',
   ],
-  '^src/backends/[\\w-]+\\.ts$': [
-    '^src/backends/',
-    '^src/(?:contract|keys|limits|telemetry)/',
-    '^src/redis\\.ts$',
-  ],
+  '^src/backends/open\\.ts$': ['^src/backends/', '^src/(?:contract|keys|telemetry|writes)/'],
+  '^src/writes/': ['^src/(?:writes|contract|keys|limits|telemetry)/', '^src/redis\\.ts$'],
   '^src/gateway\\.ts$': ['^src/(?:http|request|yoga|v1|contract)/', '^src/backends/open\\.ts$'],
   '^src/cli/': [
     '^src/(?:cli|workers|config|http|request|yoga|keys|v1|conformance|contract|telemetry)/',

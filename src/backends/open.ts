@@ -42,11 +42,11 @@ export async function openPetStore(
   }
   const { idempotencyStore: url, timeoutMs } = options;
   const { openRestPetStore } = await import('./rest/pet-store.ts');
-  const { rememberWrites } = await import('./remembered-writes.ts');
+  const { rememberWrites } = await import('../writes/remembered-writes.ts');
   const store =
     url === undefined
-      ? (await import('./write-memory.ts')).openWriteMemory(keys, telemetry.metrics)
-      : await (await import('./write-redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
+      ? (await import('../writes/memory.ts')).openWriteMemory(keys, telemetry.metrics)
+      : await (await import('../writes/redis.ts')).openWriteRedis(url, timeoutMs, telemetry);
   const petStore = openRestPetStore(options, telemetry, keys);
   const { baseUrl, messagesBaseUrl, honouring = 'off' } = options;
   const urlOf = (url?: URL) => `${url?.href.replace(/\/+$/, '')}`;

@@ -1,14 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  notStored,
-  rememberWrites,
-  type WriteStore,
-} from '../../src/backends/remembered-writes.ts';
-import { openWriteMemory } from '../../src/backends/write-memory.ts';
-import { keepWrites } from '../../src/backends/write-redis.ts';
-import { decodeResult, encodeResult, outcomeOf } from '../../src/backends/write-result.ts';
 import { BackendTimeoutError, InvalidResponseError } from '../../src/contract/error.ts';
+import { openWriteMemory } from '../../src/writes/memory.ts';
+import { keepWrites } from '../../src/writes/redis.ts';
+import { notStored, rememberWrites, type WriteStore } from '../../src/writes/remembered-writes.ts';
+import { decodeResult, encodeResult, outcomeOf } from '../../src/writes/result.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';

@@ -1,8 +1,6 @@
 import { ErrorReply } from '@redis/client';
 import fc, { type Scheduler } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rememberWrites } from '../../src/backends/remembered-writes.ts';
-import { keepWrites, scripts } from '../../src/backends/write-redis.ts';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
@@ -13,6 +11,8 @@ import { writeKeyOf } from '../../src/contract/idempotency.ts';
 import type { PetStore, ServiceCall, WriteKey } from '../../src/contract/pet-store.ts';
 import type { NewPet, Pet } from '../../src/contract/records.ts';
 import type { KeyedCaller } from '../../src/keys/api-key.ts';
+import { keepWrites, scripts } from '../../src/writes/redis.ts';
+import { rememberWrites } from '../../src/writes/remembered-writes.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { compileScript } from './redis-scripts.ts';
 

@@ -12,8 +12,8 @@ import {
   type RetryOptions,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
-import { rememberWrites } from '../../src/backends/remembered-writes.ts';
-import { openWriteMemory } from '../../src/backends/write-memory.ts';
+import { openWriteMemory } from '../../src/writes/memory.ts';
+import { rememberWrites } from '../../src/writes/remembered-writes.ts';
 import { type Reported, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
 import { startGateway } from '../support/gateway.ts';
 import { withKey } from '../support/graphql.ts';

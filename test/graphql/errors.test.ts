@@ -1,11 +1,11 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { asUnknown } from '../../src/backends/write-result.ts';
 import {
   BackendUnavailableError,
   ErrorResponse,
   RefusedStatementError,
 } from '../../src/contract/error.ts';
+import { asUnknown } from '../../src/writes/result.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import type { WriteStore } from '../../src/backends/remembered-writes.ts';
-import { keepWrites, openWriteRedis } from '../../src/backends/write-redis.ts';
 import { openRedis } from '../../src/redis.ts';
+import { keepWrites, openWriteRedis } from '../../src/writes/redis.ts';
+import type { WriteStore } from '../../src/writes/remembered-writes.ts';
 import { added, describeWriteStore, startWrites } from '../backends/describe-write-store.ts';
 import { startAddress } from '../support/address.ts';
 import { callWith } from '../support/gateway.ts';

@@ -1,10 +1,10 @@
+import { lateError } from '../../contract/deadline.ts';
 import {
   BackendUnavailableError,
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
 import { type Caller, type OperationId, operations } from '../../contract/pet-store.ts';
-import { lateError } from '../until-deadline.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {

@@ -1,7 +1,7 @@
 import { IdempotencyKeyReusedError } from '../../contract/error.ts';
 import { nameOfWrite } from '../../contract/idempotency.ts';
 import type { Caller, WriteKey } from '../../contract/pet-store.ts';
-import { asUnknown, outcomeOf } from '../write-result.ts';
+import { asUnknown, outcomeOf } from '../../writes/result.ts';
 import type { Database } from './database.ts';
 import { isLocked } from './faults.ts';
 import type { Engine } from './migrations.ts';

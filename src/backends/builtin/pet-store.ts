@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { sql } from 'kysely';
+import { untilDeadline } from '../../contract/deadline.ts';
 import {
   BackendUnavailableError,
   ErrorResponse,
@@ -17,7 +18,6 @@ import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
 import type { Reporting } from '../../telemetry/telemetry.ts';
-import { takePlace, untilDeadline } from '../until-deadline.ts';
 import { createApiKeyCheck } from './api-key-check.ts';
 import { type Database, engineOf, openDatabase, type Query } from './database.ts';
 import { addDemoData } from './demo.ts';
@@ -28,6 +28,7 @@ import { insertMessage, insertPet } from './insert-records.ts';
 import { whenFree } from './locks.ts';
 import { createPageReader } from './pages.ts';
 import { requirePetStorable, requireStorable, selectedPet, toPet } from './rows.ts';
+import { takePlace } from './take-place.ts';
 
 /** Options of the built-in backend. */
 export interface BuiltinPetStoreOptions {

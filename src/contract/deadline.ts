@@ -1,7 +1,5 @@
-import { BackendTimeoutError } from '../contract/error.ts';
-import type { Caller } from '../contract/pet-store.ts';
-import type { KeyedCaller } from '../keys/api-key.ts';
-import type { Places } from '../limits/places.ts';
+import { BackendTimeoutError } from './error.ts';
+import type { Caller } from './pet-store.ts';
 
 /**
  * Rejects when the caller leaves or its deadline passes. A query that was sent goes on, and until it ends
@@ -18,31 +16,6 @@ export function untilDeadline<T>(caller: Caller, mayBeDone: () => boolean, work:
   else caller.whenCancelled(leave);
   work.then(resolve, reject);
   return promise;
-}
-
-/** Resolves when a query has its place. Rejects when its caller leaves or is late before that. */
-export async function takePlace(
-  places: Places,
-  caller: KeyedCaller,
-  deadlineAt: number,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let hasPlace = false;
-  const send = () => {
-    hasPlace = true;
-    resolve();
-    return true;
-  };
-  const query = { key: caller.key, send };
-  places.enter(query);
-  if (hasPlace) return;
-  const leave = () => {
-    places.leaveQueue(query);
-    reject(caller.cancelled ?? lateError(false));
-  };
-  caller.whenCancelled(leave);
-  const timer = setTimeout(leave, deadlineAt - performance.now());
-  await promise.finally(() => clearTimeout(timer));
 }
 
 /** Creates the error of a call that did not end in time, and may have been done if it is a write. */

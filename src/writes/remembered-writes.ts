@@ -1,3 +1,4 @@
+import { untilDeadline } from '../contract/deadline.ts';
 import {
   BackendUnavailableError,
   ErrorResponse,
@@ -8,8 +9,7 @@ import {
 import { nameOfWrite } from '../contract/idempotency.ts';
 import type { Operation, PetStore, WriteKey } from '../contract/pet-store.ts';
 import type { KeyedCaller } from '../keys/api-key.ts';
-import { untilDeadline } from './until-deadline.ts';
-import { asUnknown, decodeResult, encodeResult, outcomeOf } from './write-result.ts';
+import { asUnknown, decodeResult, encodeResult, outcomeOf } from './result.ts';
 
 /** What is stored of a write: its encoded result, or that another process makes its call. */
 export interface StoredWrite {

@@ -3,7 +3,7 @@ import { BackendUnavailableError } from '../contract/error.ts';
 import { openRedis } from '../redis.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import { type FoundWrite, notStored, type WriteStore } from './remembered-writes.ts';
-import { encodeResult } from './write-result.ts';
+import { encodeResult } from './result.ts';
 
 /** The longest time that a write waits for the store, in milliseconds. */
 const timeoutMs = 1000;
