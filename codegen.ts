@@ -99,7 +99,7 @@ const config = {
 
 /** Generates the printed schema, what pages quote, and the typed documents. */
 const codegen: CodegenConfig = {
-  schema: 'src/graphql/schema.ts',
+  schema: 'src/petstore/graphql/schema.ts',
   generates: {
     'README.md': { plugins: ['./schema/readme.ts'] },
     'docs/configuration.md': { plugins: ['./schema/configuration.ts'] },

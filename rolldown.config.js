@@ -7,7 +7,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import manifest from './package.json' with { type: 'json' };
-import { listOperations, locateAsset } from './src/http/assets.ts';
+import { listAssets, locateAsset } from './src/http/assets.ts';
 
 const assets = fileURLToPath(new URL('src/http/assets.ts', import.meta.url));
 
@@ -48,12 +48,16 @@ const embedAssets = {
       return { code: `export default '${bytes.toString('base64')}';`, moduleType: 'js' };
     }
     if (id !== assets) return undefined;
+    const lists = {
+      operations: await listAssets('operations'),
+      fragments: await listAssets('fragments'),
+    };
     const imports = [...assetNames, 'graphiql'].map(
       (name) => `  '${name}': () => import('asset:${name}'),`,
     );
     return `import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-export const listOperations = async () => ${JSON.stringify(await listOperations())};
+export const listAssets = async (folder) => (${JSON.stringify(lists)})[folder];
 const texts = {\n${imports.join('\n')}\n};
 export const locateGraphiql = () => async () => JSON.parse(await readAsset('graphiql'));
 export async function readAsset(name) {
@@ -78,9 +82,10 @@ const leavePeers = {
     if (file !== schema && file === importer) return undefined;
     if (peers.includes(id)) return { id, external: true };
     const resolved = await this.resolve(id, file, { skipSelf: true });
-    const usesGraphql = /\/src\/(?:(?:graphql|yoga|execution)\/|(?:gateway|mounted)\.ts)/.test(
-      resolved.id,
-    );
+    const usesGraphql =
+      /\/src\/(?:(?:petstore\/)?(?:graphql|yoga|execution)\/|(?:gateway|mounted)\.ts)/.test(
+        resolved.id,
+      );
     return usesGraphql ? `${resolved.id}?peers` : resolved;
   },
   async load(id) {

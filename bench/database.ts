@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { openPetStore } from '../src/backends/open.ts';
+import { openPetStore } from '../src/petstore/open.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { Metrics } from '../src/telemetry/metrics.ts';
 import { callWith, openKeys } from '../test/support/gateway.ts';

@@ -1,4 +1,4 @@
-import type { PetStatus } from '../src/contract/records.ts';
+import type { PetStatus } from '../src/petstore/records.ts';
 
 /** A pet as the REST service sends it. Ids are below 2^53, so that every server returns them. */
 export interface RestPet {

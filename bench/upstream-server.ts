@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { PetStatus } from '../src/contract/records.ts';
+import type { PetStatus } from '../src/petstore/records.ts';
 import { createPets, orders } from './pets.ts';
 
 // The REST service that every measured server calls, in its own process. It shares a core with the

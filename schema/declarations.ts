@@ -11,10 +11,10 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { petColumns } from '../src/backends/builtin/rows.ts';
 import type { Kind } from '../src/contract/fields.ts';
-import { operations } from '../src/contract/pet-store.ts';
-import { petFields } from '../src/contract/records.ts';
+import { pets } from '../src/petstore/builtin/tables.ts';
+import { operations } from '../src/petstore/operations.ts';
+import { pet as petRecord } from '../src/petstore/records.ts';
 import { type JsonSchema, readSources, type Sources } from './sources.ts';
 
 /** Returns a sentence for each part that was forgotten, with the file to open. */
@@ -23,7 +23,7 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
   const documentedFields = Object.entries(NewPet?.properties ?? {}).map(([name, property]) =>
     fieldLine(name, NewPet?.required?.includes(name) ?? false, typeOf(property)),
   );
-  const declaredFields = Object.values(petFields)
+  const declaredFields = Object.values(petRecord.fields)
     .filter(({ name }) => name !== 'id')
     .map(({ name, kind, isRequired }) => fieldLine(name, isRequired, openApiTypes[kind.name]));
   const documentedOperations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
@@ -40,24 +40,24 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
   const checked = rules.map((rule) => `a check of ${request.exec(rule)?.[0]}`);
   const fields = all.map(([, { field }]) => field);
   const selected = selectionsOf(schema, documents);
-  const petSelections = Object.keys(petFields).map((name) => `Pet.${name}`);
-  const columnsOfFields = petColumns.map(({ column }) => `the column ${column} of pets`);
+  const petSelections = Object.keys(petRecord.fields).map((name) => `Pet.${name}`);
+  const columnsOfFields = pets.columns.map(({ column }) => `the column ${column} of pets`);
   return [
     ...lacks('schema/openapi.yaml', declaredFields, documentedFields),
     ...lacks('schema/openapi.yaml', declaredOperations, documentedOperations),
     ...lacks('schema/openapi.yaml', undocumented(openApi), []),
-    ...lacks('src/contract/records.ts', documentedFields, declaredFields),
-    ...lacks('src/contract/pet-store.ts', documentedOperations, declaredOperations),
+    ...lacks('src/petstore/records.ts', documentedFields, declaredFields),
+    ...lacks('src/petstore/operations.ts', documentedOperations, declaredOperations),
     ...lacks(
       'src/backends/builtin/migrations.ts',
       columnsOfFields,
       columns.map((name) => `the column ${name} of pets`),
     ),
-    ...lacks('src/conformance', requests, checked),
-    ...lacks('src/graphql', undescribed(schema), []),
+    ...lacks('src/petstore/conformance', requests, checked),
+    ...lacks('src/petstore/graphql', undescribed(schema), []),
     ...fields
       .filter((field) => resolveSchemaCoordinate(schema, field) === undefined)
-      .map((field) => `src/graphql lacks ${field}.`),
+      .map((field) => `src/petstore/graphql lacks ${field}.`),
     ...lacks('schema/fragments/pet-fields.graphql', petSelections, selected),
     ...lacks('schema/operations', fields, selected),
   ];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Kind, parse, print, printSchema, visit } from 'graphql';
-import { schema } from '../src/graphql/schema.ts';
+import { schema } from '../src/petstore/graphql/schema.ts';
 
 const omitted: readonly string[] = [
   Kind.SCHEMA_DEFINITION,

@@ -2,9 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { GraphQLSchema } from 'graphql';
 import { parse } from 'yaml';
 import { openDatabase } from '../src/backends/builtin/database.ts';
-import { readingChecks } from '../src/conformance/reading.ts';
-import { writingChecks } from '../src/conformance/writing.ts';
-import { schema } from '../src/graphql/schema.ts';
+import { store } from '../src/petstore/builtin/store.ts';
+import { readingChecks } from '../src/petstore/conformance/reading.ts';
+import { writingChecks } from '../src/petstore/conformance/writing.ts';
+import { schema } from '../src/petstore/graphql/schema.ts';
 import { createLog } from '../src/telemetry/log.ts';
 
 /** A schema of an OpenAPI document. */
@@ -37,7 +38,7 @@ const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
 /** Reads what this checkout declares. */
 export async function readSources(): Promise<Sources> {
   const log = createLog('silent', process.stderr);
-  await using database = await openDatabase(':memory:', log);
+  await using database = await openDatabase(':memory:', store, log);
   const tables = await database.introspection.getTables();
   const pets = tables.find(({ name }) => name === 'pets');
   return {

@@ -1,7 +1,10 @@
-import { type BackendOptions, demoKeys, openPetStore } from './backends/open.ts';
-import type { PetStore } from './contract/pet-store.ts';
 import { createGraphiql, createGraphiqlNotice } from './http/graphiql.ts';
 import { createHealth } from './http/health.ts';
+import { examples } from './petstore/examples.ts';
+import { inputChecks, PetStoreCalls } from './petstore/graphql/calls.ts';
+import { schema as ownSchema } from './petstore/graphql/schema.ts';
+import { type BackendOptions, demoKeys, openPetStore } from './petstore/open.ts';
+import { contract, type PetStore } from './petstore/operations.ts';
 import { openRequests } from './request/gateway-request.ts';
 import type { HeaderOptions } from './request/headers.ts';
 import { createRouter, type RouterOptions } from './request/router.ts';
@@ -17,6 +20,9 @@ import {
   type PersistedDocumentsOptions,
 } from './yoga/persisted-documents.ts';
 
+/** The contract in GraphQL. */
+const graphql = { schema: ownSchema, Calls: PetStoreCalls, inputChecks };
+
 /** The settings of an app, and what it receives from the process or server that it runs in. */
 export interface AppOptions
   extends HostAdditions,
@@ -28,7 +34,7 @@ export interface AppOptions
   readonly graphiql: boolean;
   /** Whether the process is shutting down; undefined if the app is mounted in another server. */
   readonly isDraining?: () => boolean;
-  /** Creates the REST interface at `/v1` and `/quickstart`; undefined if it is not served. */
+  /** Creates the REST interface at `/v1`; undefined if it is not served. */
   readonly createV1?: typeof createV1 | undefined;
 }
 
@@ -81,12 +87,19 @@ export function createApp(options: AppOptions, resources: AppResources) {
   const { environment, explain, introspection, isDraining } = options;
   const { petStore, persistedDocuments, demoKey } = resources;
   const { telemetry, streams } = environment;
-  const execute = createExecute({ ...options, telemetry, petStore, persistedDocuments });
+  const execute = createExecute({
+    ...options,
+    telemetry,
+    graphql,
+    backend: petStore,
+    persistedDocuments,
+  });
   const hasGraphiql = options.graphiql && persistedDocuments.mode !== 'only';
   const graphiql = hasGraphiql
     ? createGraphiql({
         apiKey: demoKey,
         demoKeys: demoKey ? demoKeys : undefined,
+        examples,
         explain,
         introspection,
         reference: options.createV1 !== undefined,
@@ -104,7 +117,13 @@ export function createApp(options: AppOptions, resources: AppResources) {
       streams,
       health,
       graphql: createGraphqlHandler(execute, graphiql),
-      v1: options.createV1?.({ ...options, petStore, demoKey, graphiql: hasGraphiql }),
+      v1: options.createV1?.({
+        ...options,
+        contract,
+        backend: petStore,
+        demoKey,
+        graphiql: hasGraphiql,
+      }),
       mounted: isDraining === undefined,
     }),
     execute: createLocalExecute({ ...options, ...requests, execute }),

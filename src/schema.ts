@@ -1,10 +1,10 @@
 import './node-version.ts';
 import type { Plugin } from 'graphql-yoga';
-import { openPetStore } from './backends/open.ts';
 import { type Config, warnOfUnknown } from './config/config.ts';
-import type { PetStoreContext } from './graphql/context.ts';
-import { createSchema, type ExtendSchema } from './graphql/schema.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
+import { PetStoreCalls, type PetStoreContext } from './petstore/graphql/calls.ts';
+import { createSchema, type ExtendSchema } from './petstore/graphql/schema.ts';
+import { openPetStore } from './petstore/open.ts';
 import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -14,9 +14,9 @@ import { usePetStoreCalls } from './yoga/use-pet-store.ts';
 
 export { type Config, ConfigError, loadConfig } from './config/config.ts';
 export { ErrorResponse } from './contract/error.ts';
-export { addPetStore, type PetStoreRefs } from './graphql/add-pet-store.ts';
-export type { PetStoreContext } from './graphql/context.ts';
 export type { PathParameters, RestCalls } from './graphql/rest-calls.ts';
+export { addPetStore, type PetStoreRefs } from './petstore/graphql/add-pet-store.ts';
+export type { PetStoreContext } from './petstore/graphql/calls.ts';
 export type { ExtendSchema, Gateway, GatewayConfig };
 
 /** What a host adds to a gateway. */
@@ -24,7 +24,13 @@ export interface HostOptions {
   /** Adds fields and types to the schema. */
   readonly extend?: ExtendSchema;
   /** Plugins of Envelop and Yoga: their hooks on documents, context, execution and results run. */
-  readonly plugins?: readonly (Plugin<HostContext> | object | false | null | undefined)[];
+  readonly plugins?: readonly (
+    | Plugin<HostContext & PetStoreContext>
+    | object
+    | false
+    | null
+    | undefined
+  )[];
   /** By default, log lines go to stderr. */
   readonly log?: Log;
 }
@@ -56,7 +62,7 @@ export async function usePetStore(config: Config): Promise<Plugin<PetStoreContex
   const environment = createEnvironment(telemetry);
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   return {
-    ...usePetStoreCalls(petStore, environment, config),
+    ...usePetStoreCalls<PetStoreContext>(PetStoreCalls, petStore, environment, config),
     async onDispose() {
       await Promise.all([petStore, tracing].map((one) => one[Symbol.asyncDispose]()));
     },

@@ -12,6 +12,7 @@ export const tasks: Readonly<Record<string, string>> = {
   'check:deploy': `${checks}/dclint --max-warnings 0 --config test/checks/.dclintrc.json compose.yaml`,
   'check:imports': `${checks}/depcruise src packages/client/src`,
   'check:lint': 'biome check .',
+  'check:names': 'node schema/names.ts',
   'check:openapi': `REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ${checks}/redocly lint schema/openapi.yaml`,
   'check:package': `npm run -s build && tsc -p examples/web && ${checks}/publint --strict . && ${checks}/publint --strict packages/client`,
   'check:pages': 'node test/pages.ts',

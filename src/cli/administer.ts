@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Administration, openAdministration } from '../backends/open.ts';
 import { loadConfig } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
+import { type Administration, openAdministration } from '../petstore/open.ts';
 import { createLog } from '../telemetry/log.ts';
 
 /** The result of a command: text for people, and the same information as JSON. */

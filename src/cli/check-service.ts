@@ -1,8 +1,12 @@
 import { styleText } from 'node:util';
 import { describeValue } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
-import { servicesThatHonour } from '../conformance/idempotency.ts';
-import { type CheckResult, checkContract, type ServiceUnderCheck } from '../conformance/run.ts';
+import type { CheckResult } from '../conformance/run.ts';
+import {
+  checkContract,
+  type ServiceUnderCheck,
+  servicesThatHonour,
+} from '../petstore/conformance/check-contract.ts';
 import { formatTable } from './table.ts';
 
 /** Options of the command; the URLs are not parsed yet. */

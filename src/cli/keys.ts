@@ -1,4 +1,4 @@
-import type { CreatedApiKey } from '../backends/open.ts';
+import type { CreatedApiKey } from '../petstore/open.ts';
 import type { AdministrativeCommand } from './administer.ts';
 import { commandLine } from './command-line.ts';
 import { formatTable } from './table.ts';

@@ -2,15 +2,15 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Administration, backUp, maxLineBytes } from '../backends/open.ts';
 import type { Environment } from '../config/environment.ts';
+import { type Administration, backUp, maxLineBytes } from '../petstore/open.ts';
 import { type CommandResult, readBuiltinConfig } from './administer.ts';
 import { showProgress } from './progress.ts';
 
 /** Imports a file of JSON Lines, or standard input if the path is `-`: all lines or none. */
 export async function importFrom(
   administration: Administration,
-  kind: 'pets' | 'orders',
+  kind: string,
   path: string,
 ): Promise<CommandResult> {
   const file = path === '-' ? undefined : await stat(path);
@@ -23,10 +23,7 @@ export async function importFrom(
 }
 
 /** Exports all records of a kind to standard output as JSON Lines. */
-export async function exportTo(
-  administration: Administration,
-  kind: 'pets' | 'orders',
-): Promise<undefined> {
+export async function exportTo(administration: Administration, kind: string): Promise<undefined> {
   let bytes = 0;
   async function* counted(lines: AsyncIterable<string>) {
     for await (const line of lines) {

@@ -175,7 +175,7 @@ function settingsOf<const Section extends string>(
   return Object.freeze(Object.fromEntries(settings));
 }
 
-/** Returns a REST service or the built-in backend. A demo accepts this key, and adds pets. */
+/** Returns a REST service or the built-in backend. A demo accepts this key, and adds data. */
 function backendOf(values: Values, demoKey: string | undefined) {
   const variable = baseUrlVariable(values);
   const baseUrl = variable && values[variable];

@@ -1,35 +1,50 @@
-import { decodeErrorBody, decodePet, decodePets } from '../contract/codec.ts';
+import { decodeErrorBody, decodeList, decodeRecord } from '../contract/codec.ts';
 import { InvalidResponseError } from '../contract/error.ts';
 import { decodeUtf8, parseJson, shown } from '../contract/json.ts';
-import { type NewPet, type Pet, type PetField, petFields } from '../contract/records.ts';
-import { requireThat } from './check.ts';
+import type { List } from '../contract/operation.ts';
+import type { Fields, NewRecordOf, RecordOf, RecordType } from '../contract/record.ts';
 import type { ServiceResponse } from './http-client.ts';
 
-/** Returns the pets of a list. @throws InvalidResponseError unless it is a 200 with at most `limit` Pets. */
-export function expectPets(response: ServiceResponse, limit: number): Pet[] {
+/** Returns the records of a list. @throws InvalidResponseError unless it is a 200 with at most `limit`. */
+export function expectList<Of extends Fields>(
+  list: List<Of>,
+  response: ServiceResponse,
+  limit: number,
+): RecordOf<Of>[] {
   expectStatus(response, 200);
   const json = readResponseJson(response);
-  const pets = decodePets(json).map((pet, index) => exact(pet, (json as unknown[])[index]));
-  requireThat(
-    pets.length <= limit,
-    `expected at most ${formatPets(limit)}, received ${pets.length}`,
+  const type = list.listOf;
+  const records = decodeList(list, json).map((record, index) =>
+    exact(type, record, (json as unknown[])[index]),
   );
-  const duplicate = pets.find(({ id }, index) => pets.findIndex((pet) => pet.id === id) !== index);
-  requireThat(!duplicate, `the id ${duplicate?.id} appears twice`);
-  return pets;
+  requireThat(
+    records.length <= limit,
+    `expected at most ${formatCount(type, limit)}, received ${records.length}`,
+  );
+  const ids = records.map(({ id }: { readonly id?: unknown }) => id);
+  const duplicate = ids.find((id, index) => ids.indexOf(id) !== index);
+  requireThat(duplicate === undefined, `the id ${duplicate} appears twice`);
+  return records;
 }
 
-/** Returns the pet of a response. @throws InvalidResponseError unless it is a Pet with this status. */
-export function expectPet(response: ServiceResponse, status: 200 | 201): Pet {
+/** Returns the record of a response. @throws InvalidResponseError unless it is one with this status. */
+export function expectRecord<Of extends Fields>(
+  type: RecordType<Of>,
+  response: ServiceResponse,
+  status: number,
+): RecordOf<Of> {
   expectStatus(response, status);
   const json = readResponseJson(response);
-  return exact(decodePet(json), json);
+  return exact(type, decodeRecord(type, json), json);
 }
 
-/** Compares a pet with the one that was sent. @throws InvalidResponseError if a field differs. */
-export function expectSame(pet: Pet, sent: NewPet | Pet): void {
+/** Compares a record with the one that was sent. @throws InvalidResponseError if a field differs. */
+export function expectSame<Of extends Fields>(
+  record: RecordOf<Of>,
+  sent: NewRecordOf<Of> | RecordOf<Of>,
+): void {
   for (const [name, value] of Object.entries(sent)) {
-    const received = pet[name as keyof Pet];
+    const received = (record as Readonly<Record<string, unknown>>)[name];
     const problem = `${name}: expected ${shown(value)}, received ${shown(received)}`;
     requireThat(received === value, problem);
   }
@@ -79,18 +94,27 @@ export function readResponseJson({ headers, body }: ServiceResponse): unknown {
   }
 }
 
-/** Formats a number of pets. */
-export function formatPets(count: number): string {
-  return count === 1 ? '1 pet' : `${count} pets`;
+/** Formats a number of records. */
+export function formatCount({ singular, plural }: RecordType, count: number): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }
 
 /** Rejects what the decoder tolerates in optional fields: an invalid value, and `null` for none. */
-function exact(pet: Pet, json: unknown): Pet {
-  for (const name of Object.keys(petFields) as PetField[]) {
-    const value = pet[name];
+function exact<Of extends Fields>(
+  { fields }: RecordType<Of>,
+  record: RecordOf<Of>,
+  json: unknown,
+): RecordOf<Of> {
+  for (const name of Object.keys(fields)) {
+    const value = (record as Readonly<Record<string, unknown>>)[name];
     if (value instanceof Error) throw value;
     const isNull = (json as Record<string, unknown>)[name] === null;
     requireThat(!isNull, `${name}: expected a value or none, received null`);
   }
-  return pet;
+  return record;
+}
+
+/** Requires something. @throws InvalidResponseError with the expected and the received value. */
+export function requireThat(isMet: boolean, problem: string): asserts isMet {
+  if (!isMet) throw new InvalidResponseError(problem);
 }

@@ -3,12 +3,12 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
-import { type Operation, type OperationId, operations } from '../contract/pet-store.ts';
+import type { Operation, Operations } from '../contract/operation.ts';
 
 /** What a request has beside the method and path of its operation. */
 export interface ServiceRequest {
-  /** Replaces the name in the path. */
-  readonly parameter?: string;
+  /** The values for the names in the path. */
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly search?: string;
   /** The key to send instead of the valid one; `null` omits the `Authorization` header. */
   readonly apiKey?: string | null;
@@ -24,22 +24,24 @@ export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
   Pick<IncomingMessage, 'headers'> & { readonly body: Uint8Array };
 
 /** Sends a request, by default with the valid key. @throws BackendUnavailableError if it fails. */
-export type Send = (operation: OperationId, request?: ServiceRequest) => Promise<ServiceResponse>;
+export type Send = (operation: string, request?: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The most bytes of a response body, which are those that the gateway reads. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
 /** Creates a client with a valid key. Redirects are not followed. */
 export function createSend(
-  baseUrls: Readonly<Record<Operation['service'], URL | undefined>>,
+  operations: Operations,
+  baseUrls: Readonly<Record<string, URL | undefined>>,
   apiKey: string,
   timeoutMs: number,
 ): Send {
   return async (operation, request = {}) => {
-    const { method, path, service } = operations[operation];
-    const { parameter = '', search = '', body } = request;
+    const { method, path, service } = operations[operation] as Operation;
+    const { parameters = {}, search = '', body } = request;
     const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
-    const url = new URL(prefix + path.replace(/\{\w+\}/, parameter) + search);
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => parameters[name] ?? '');
+    const url = new URL(prefix + filled + search);
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,34 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { decodeMessage, decodePet } from '../contract/codec.ts';
-import { type OperationId, operations } from '../contract/pet-store.ts';
-import { type Check, type CheckedService, check, type Finding, requireThat } from './check.ts';
-import { describe, expectStatus, readResponseJson } from './expect.ts';
+import { decodeRecord } from '../contract/codec.ts';
+import type { Operation, Operations } from '../contract/operation.ts';
+import type { RecordType } from '../contract/record.ts';
+import { type Check, type CheckedService, defineChecks, type Finding } from './check.ts';
+import { describe, expectStatus, readResponseJson, requireThat } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
-import { bodyOf, validPet } from './writing.ts';
 
-/** Checks draft-ietf-httpapi-idempotency-key-header-07. Passing adds three pets and messages. */
-export const idempotencyChecks: readonly Check[] = [
-  ...doneOnce('create', 'createPet', decodePet, (name, { pets }) =>
-    bodyOf({ ...validPet(pets), name }),
-  ),
-  ...doneOnce('message', 'sendMessage', decodeMessage, (message) => JSON.stringify({ message })),
-];
-
-/** Returns the services, `pets` and `messages`, whose checks have all passed. */
-export function servicesThatHonour(results: readonly (Pick<Check, 'id'> & Finding)[]): string[] {
+/** Returns the services whose checks with a key have all passed. */
+export function servicesThatHonour(
+  operations: Operations,
+  checks: readonly Check<never>[],
+  results: readonly (Pick<Check, 'id'> & Finding)[],
+): string[] {
   const passed = results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
-  const services = Map.groupBy(idempotencyChecks, ({ operation }) => operations[operation].service);
-  const isHonoured = (checks: readonly Check[]) => checks.every(({ id }) => passed.includes(id));
-  return [...services].filter(([, checks]) => isHonoured(checks)).map(([service]) => service);
+  const services = Map.groupBy(checks, ({ operation }) => operations[operation]?.service ?? '');
+  const isHonoured = (all: typeof checks) => all.every(({ id }) => passed.includes(id));
+  return [...services].filter(([, all]) => isHonoured(all)).map(([service]) => service);
 }
 
-function doneOnce(
+/**
+ * Checks draft-ietf-httpapi-idempotency-key-header-07 for an operation that adds a record with an `id`.
+ * Passing adds three.
+ * @param bodyWith returns a body with a text, by which bodies differ
+ */
+export function checkDoneOnce<Known>(
+  operations: Operations,
   prefix: string,
-  operation: OperationId,
-  decode: (json: unknown) => { readonly id: string },
-  bodyWith: (text: string, service: CheckedService) => string,
-): Check[] {
+  operation: string,
+  bodyWith: (text: string, service: CheckedService<Known>) => string,
+): Check<Known>[] {
   type Post = (text?: string) => Promise<ServiceResponse>;
+  const { check } = defineChecks<Known>(operations);
+  const { response: type } = operations[operation] as Operation;
   const rule = (id: string, text: string, run: (post: Post) => Promise<string>) =>
     check(`${prefix}-${id}`, operation, ` with one Idempotency-Key ${text}`, (service) => {
       const idempotencyKey = randomUUID();
@@ -40,7 +43,7 @@ function doneOnce(
   function idOf(...responses: readonly ServiceResponse[]): string {
     const ids = responses.map((response) => {
       requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-      return decode(readResponseJson(response)).id;
+      return String(decodeRecord(type as RecordType, readResponseJson(response))['id']);
     });
     const different = [...new Set(ids)].join(', ');
     requireThat(different === ids[0], `expected one id, received ${different}`);

@@ -1,20 +1,26 @@
 import { readBearer, redactKey } from '../contract/bearer.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
-import { operations } from '../contract/pet-store.ts';
+import { type Contract, isSafe, type Operation } from '../contract/operation.ts';
 import { type Check, type CheckedService, type Finding, skip } from './check.ts';
-import { expectPets } from './expect.ts';
-import { createSend, type Send } from './http-client.ts';
-import { idempotencyChecks } from './idempotency.ts';
-import { readingChecks } from './reading.ts';
-import { writingChecks } from './writing.ts';
+import { createSend, type Send, type ServiceResponse } from './http-client.ts';
 
-/** Options of `checkContract`. */
-export interface ServiceUnderCheck {
-  /** The base URL, including `/v1`. */
-  readonly baseUrl: URL;
+/** The checks of a contract. */
+export interface ContractChecks<Known> {
+  readonly contract: Contract;
+  readonly checks: readonly Check<Known>[];
+  /** Those of writes with an `Idempotency-Key`. */
+  readonly idempotencyChecks: readonly Check<Known>[];
+  /** The query string of the probe, which reads as many records as possible. */
+  readonly search: string;
+  /** Returns the records of the response, or none. @throws InvalidResponseError if it is no list */
+  readonly read: (response?: ServiceResponse) => Known;
+}
+
+/** Options of `runChecks`. */
+export interface RunOptions {
+  /** The base URL of each service. Those of a service without one are not checked. */
+  readonly baseUrls: Readonly<Record<string, URL | undefined>>;
   readonly apiKey: string;
-  /** If undefined, messages are not checked. */
-  readonly messagesBaseUrl?: URL | undefined;
   readonly write: boolean;
   readonly idempotency?: boolean;
   /** Time limit for one response, in milliseconds. */
@@ -25,46 +31,58 @@ export interface ServiceUnderCheck {
 export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
 /** Runs all checks. @throws if there is no response, or the API key is malformed or refused. */
-export async function checkContract(options: ServiceUnderCheck): Promise<CheckResult[]> {
-  const { apiKey, baseUrl, messagesBaseUrl, write, idempotency, timeoutMs } = options;
+export async function runChecks<Known>(
+  all: ContractChecks<Known>,
+  { apiKey, baseUrls, write, idempotency, timeoutMs }: RunOptions,
+): Promise<CheckResult[]> {
+  const { operations } = all.contract;
   readBearer(`Bearer ${apiKey}`);
-  const baseUrls = { pets: baseUrl, messages: messagesBaseUrl };
-  const send = createSend(baseUrls, apiKey, timeoutMs);
-  const service = await openService(baseUrl, send);
+  const send = createSend(operations, baseUrls, apiKey, timeoutMs);
+  const service = await openService(all, baseUrls, send);
   const results: CheckResult[] = [];
-  const more = idempotency ? idempotencyChecks : [];
-  for (const check of [...readingChecks, ...writingChecks, ...more]) {
+  const more = idempotency ? all.idempotencyChecks : [];
+  for (const check of [...all.checks, ...more]) {
     const { id, rule, operation } = check;
-    if (baseUrls[operations[operation].service] === undefined) continue;
-    const isSkipped = operations[operation].method === 'POST' && !write;
+    const { service: name, method } = operations[operation] as Operation;
+    if (baseUrls[name] === undefined) continue;
+    const isSkipped = !isSafe(method) && !write;
     const found = isSkipped ? skip('requires --write') : await runCheck(check, service);
     results.push({ id, rule, verdict: found.verdict, seen: redactKey(found.seen, apiKey) });
   }
   return results;
 }
 
-async function openService(baseUrl: URL, send: Send): Promise<CheckedService> {
+async function openService<Known>(
+  { contract, search, read }: ContractChecks<Known>,
+  baseUrls: RunOptions['baseUrls'],
+  send: Send,
+): Promise<CheckedService<Known>> {
+  const { path, service } = contract.operations[contract.probe.id] as Operation;
+  const version = contract.services[service]?.version ?? '';
+  const { href = '', pathname = '' } = baseUrls[service] ?? {};
   try {
-    const response = await send('listPets', { search: '?limit=100' });
-    const { href } = baseUrl;
+    const response = await send(contract.probe.id, { search });
     if (response.status === 401) {
       throw new Error(`${href} refused the API key (401). Check the key and the base URL.`);
     }
-    if (response.status === 404 && !/\/v1\/?$/.test(baseUrl.pathname)) {
-      throw new Error(`${href} has no /pets (404). Does the base URL lack /v1?`);
+    if (response.status === 404 && !pathname.replace(/\/$/, '').endsWith(version)) {
+      throw new Error(`${href} has no ${path} (404). Does the base URL lack ${version}?`);
     }
-    return { send, pets: expectPets(response, 100) };
+    return { send, known: read(response) };
   } catch (error) {
     if (error instanceof BackendUnavailableError) {
-      throw new Error(`${baseUrl.href} could not be reached: ${error.message}.`);
+      throw new Error(`${href} could not be reached: ${error.message}.`);
     }
     // The checks of the list report what is wrong with it.
-    if (error instanceof InvalidResponseError) return { send, pets: [] };
+    if (error instanceof InvalidResponseError) return { send, known: read() };
     throw error;
   }
 }
 
-async function runCheck(check: Check, service: CheckedService): Promise<Finding> {
+async function runCheck<Known>(
+  check: Check<Known>,
+  service: CheckedService<Known>,
+): Promise<Finding> {
   try {
     const found = await check.run(service);
     return typeof found === 'string' ? { verdict: 'pass', seen: found } : found;

@@ -1,69 +1,89 @@
 import { type ErrorBody, InvalidInputError, InvalidResponseError } from './error.ts';
-import { type Field, int64 } from './fields.ts';
+import { type Argument, type Field, int64 } from './fields.ts';
 import { jsonType, shown } from './json.ts';
-import {
-  type Message,
-  mapPet,
-  messageFields,
-  type NewPet,
-  type Pet,
-  type PetStatus,
-  pageSize,
-  petFields,
-} from './records.ts';
+import type { List, Member } from './operation.ts';
+import type { Fields, NewRecordOf, RecordOf, RecordType } from './record.ts';
 
 // Fields are copied by name, so that unknown fields, `__proto__` included, are dropped.
 
-/** Encodes a pet, or the body of `POST /pets`, as JSON. Ids are numbers with all their digits. */
-export function encodePet(pet: Pet | NewPet): object {
-  return mapPet<unknown, unknown>(pet, encodeField);
+/** Encodes a record, or a new one, as JSON. Integers are numbers with all their digits. */
+export function encodeRecord<Of extends Fields>(
+  type: RecordType<Of>,
+  record: RecordOf<Of> | NewRecordOf<Of>,
+): object {
+  return type.map<unknown, unknown>(record as object, encodeField);
 }
 
-function encodeField(value: unknown, { kind }: Field): unknown {
+/** Encodes the one value of a body. */
+export function encodeMember({ member, kind }: Member, value: unknown): object {
+  return { [member]: encodeField(value, { kind }) };
+}
+
+function encodeField(value: unknown, { kind }: { readonly kind: Argument }): unknown {
   if (value instanceof Error) throw value;
   return kind === int64 && value !== undefined ? JSON.rawJSON(value as string) : value;
 }
 
-/** Decodes the body of `POST /pets`. @throws InvalidInputError that names the invalid field. */
-export function decodeNewPet(json: unknown): NewPet {
-  const { id, ...pet } = mapPet(requestObject(json), decodeInput);
-  return pet as NewPet;
-}
-
-/** Decodes a status that a caller sent. @throws InvalidInputError for an unknown one. */
-export function decodePetStatus(value: string): PetStatus {
-  return decodeInput(value, petFields.status) as PetStatus;
+/** Decodes a record that a caller sent. @throws InvalidInputError that names the invalid field. */
+export function decodeNewRecord<Of extends Fields>(
+  type: RecordType<Of>,
+  json: unknown,
+): NewRecordOf<Of> {
+  return type.map<unknown, unknown>(requestObject(json) as object, decodeInput) as NewRecordOf<Of>;
 }
 
 function decodeInput(value: unknown, field: Field): unknown {
-  // The service assigns the id.
-  if (field === petFields.id || (value === undefined && !field.isRequired)) return undefined;
-  const { name, kind } = field;
-  const parsed = kind.parse(value);
-  if (parsed === undefined) throw invalidInput(name, kind.expected, value);
-  return parsed;
+  if (field.isAssigned || (value === undefined && !field.isRequired)) return undefined;
+  return parseInput(field.name, field.kind, value);
 }
 
-/** Decodes the body of `POST /messages`. @throws InvalidInputError that names the invalid field. */
-export function decodeNewMessage(json: unknown): string {
-  const { message } = requestObject(json);
-  if (typeof message === 'string') return message;
-  throw invalidInput('message', 'a string', message);
+/** Decodes the one value of a body. @throws InvalidInputError that names the invalid member. */
+export function decodeNewMember<T>({ member, kind }: Member<T>, json: unknown): T {
+  return parseInput(member, kind, requestObject(json)[member]);
 }
 
-/** Decodes the response to `GET /pets`. @throws InvalidResponseError that names a field. */
-export function decodePets(json: unknown): Pet[] {
+/** Parses the text of a parameter in a URL. @throws InvalidInputError that names it, and what was received. */
+export function parseUrlText<T>(
+  name: string,
+  { inUrl, ...kind }: Argument<T>,
+  text: string,
+  received = text,
+): T {
+  return parseInput(name, inUrl ?? kind, text, received);
+}
+
+function parseInput<T>(
+  name: string,
+  { expected, parse }: Argument<T>,
+  value: unknown,
+  received = value,
+): T {
+  const parsed = parse(value);
+  if (parsed !== undefined) return parsed;
+  // It quotes the start of the value, because the caller sent it.
+  throw new InvalidInputError(`${name}: expected ${expected}, received ${shown(received)}.`);
+}
+
+/** Decodes a list of records. @throws InvalidResponseError that names a field. */
+export function decodeList<Of extends Fields>(
+  { listOf, maximum }: List<Of>,
+  json: unknown,
+): RecordOf<Of>[] {
   if (!Array.isArray(json)) throw invalidResponse('body', 'an array', json);
-  if (json.length > pageSize.maximum) {
-    throw new InvalidResponseError(`body: expected at most ${pageSize.maximum} pets.`);
+  if (json.length > maximum) {
+    throw new InvalidResponseError(`body: expected at most ${maximum} ${listOf.plural}.`);
   }
-  return json.map((one, index) => decodePet(one, index));
+  return json.map((one, index) => decodeRecord(listOf, one, index));
 }
 
-/** Decodes one pet, alone or of a list. @throws InvalidResponseError that names a field. */
-export function decodePet(json: unknown, index?: number): Pet {
+/** Decodes one record, alone or of a list. @throws InvalidResponseError that names a field. */
+export function decodeRecord<Of extends Fields>(
+  type: RecordType<Of>,
+  json: unknown,
+  index?: number,
+): RecordOf<Of> {
   if (!isObject(json)) throw invalidResponse(`${at(index)}body`, 'an object', json);
-  return mapPet(json, decodeField, index) as Pet;
+  return type.map<unknown, unknown>(json as object, decodeField, index) as RecordOf<Of>;
 }
 
 function decodeField(value: unknown, { name, kind, isRequired }: Field, index?: number): unknown {
@@ -79,14 +99,12 @@ function at(index: number | undefined): string {
   return index === undefined ? '' : `[${index}].`;
 }
 
-/** Decodes the response to `POST /messages`. @throws InvalidResponseError that names a field. */
-export function decodeMessage(json: unknown): Message {
+/** Decodes the one value of a response. @throws InvalidResponseError that names the member. */
+export function decodeMember<T>({ member, kind }: Member<T>, json: unknown): T {
   if (!isObject(json)) throw invalidResponse('body', 'an object', json);
-  const decoded = Object.values(messageFields).map((one) => [
-    one.name,
-    decodeField(json[one.name], one),
-  ]);
-  return Object.fromEntries(decoded);
+  const parsed = kind.parse(json[member]);
+  if (parsed === undefined) throw invalidResponse(member, kind.expected, json[member]);
+  return parsed;
 }
 
 /** Decodes an Error body; returns undefined for any other JSON. */
@@ -101,16 +119,11 @@ export function decodeErrorBody(json: unknown): ErrorBody | undefined {
 
 function requestObject(json: unknown): Record<string, unknown> {
   if (isObject(json)) return json;
-  throw invalidInput('body', 'a JSON object', json);
+  throw new InvalidInputError(`body: expected a JSON object, received ${shown(json)}.`);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The message quotes the start of the value, because the caller sent it. */
-function invalidInput(field: string, expected: string, value: unknown): InvalidInputError {
-  return new InvalidInputError(`${field}: expected ${expected}, received ${shown(value)}.`);
 }
 
 /** The message contains only the type of the value, because clients must not see backend data. */

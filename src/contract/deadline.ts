@@ -1,5 +1,5 @@
+import type { Caller } from './caller.ts';
 import { BackendTimeoutError } from './error.ts';
-import type { Caller } from './pet-store.ts';
 
 /**
  * Rejects when the caller leaves or its deadline passes. A query that was sent goes on, and until it ends

@@ -1,12 +1,24 @@
 import { type Int64, parseInt64 } from './int64.ts';
 
-/** What a field can contain. The codec, lists as text, columns and `check-service` follow from it. */
-export interface Kind<T = unknown> {
-  readonly name: 'int64' | 'text' | 'enumeration';
+/** What a value has to be. */
+export interface Expectation<T = unknown> {
   /** The valid values, as messages describe them. */
   readonly expected: string;
   /** Returns the value of JSON from `parseJson`, or undefined if it is invalid. */
   readonly parse: (json: unknown) => T | undefined;
+}
+
+/** What a parameter has to be. */
+export interface Argument<T = unknown> extends Expectation<T> {
+  /** The same for the text in a URL, if that differs. */
+  readonly inUrl?: Expectation<T>;
+  /** The same for a value of GraphQL, if its type accepts more. */
+  readonly inGraphql?: Expectation<T>;
+}
+
+/** What a field can contain. The codec, lists as text, columns and `check-service` follow from it. */
+export interface Kind<T = unknown> extends Argument<T> {
+  readonly name: 'int64' | 'text' | 'enumeration';
   /** Matches JSON that `JSON.stringify` would write in the same way, in quotes if it `isText`. */
   readonly pattern: string;
   readonly isText: boolean;
@@ -20,6 +32,8 @@ export interface Field {
   readonly name: string;
   readonly kind: Kind;
   readonly isRequired: boolean;
+  /** Whether only the service sets it. */
+  readonly isAssigned?: true;
 }
 
 /** An int64, a JSON number. Its pattern leaves out some of 19 digits, which may be out of range. */
@@ -27,6 +41,8 @@ export const int64: Kind<Int64> = {
   name: 'int64',
   expected: 'an int64 number',
   parse: (json) => (typeof json === 'string' ? undefined : parseInt64(json)),
+  inUrl: { expected: 'an int64', parse: parseInt64 },
+  inGraphql: { expected: 'a whole number from -2^63 to 2^63-1', parse: parseInt64 },
   pattern: '0|-?[1-9][0-9]{0,17}|-?(?:[1-8][0-9]|9[01])[0-9]{17}',
   isText: false,
   example: '1',
@@ -36,6 +52,24 @@ export const int64: Kind<Int64> = {
     ['beyond-int64', '2^63', '9223372036854775808'],
   ],
 };
+
+/** An integer within bounds, a parameter. */
+export function integer(minimum: number, maximum: number): Argument<number> {
+  const expected = `an integer from ${minimum} to ${maximum}`;
+  const parse = (value: unknown) =>
+    Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+      ? Number(value)
+      : undefined;
+  const digits = new RegExp(`^-?[0-9]{1,${String(maximum).length}}$`);
+  const parseText = (text: unknown) =>
+    digits.test(String(text)) ? parse(Number(text)) : undefined;
+  return {
+    expected,
+    parse,
+    inUrl: { expected, parse: parseText },
+    inGraphql: { expected, parse },
+  };
+}
 
 /** Any string. Its pattern leaves out those with escapes. */
 export const text: Kind<string> = {

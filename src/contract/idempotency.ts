@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Caller, WriteKey } from './pet-store.ts';
+import type { Caller, WriteKey } from './caller.ts';
 
 /** Returns the key of a write at a response path or a path of `/v1`; undefined without one. */
 export function writeKeyOf(

@@ -1,12 +1,7 @@
+import type { Caller, ServiceCall } from '../contract/caller.ts';
 import { ErrorResponse } from '../contract/error.ts';
-import {
-  type Caller,
-  type ListPetsQuery,
-  type OperationId,
-  operations,
-  type ServiceCall,
-  searchOf,
-} from '../contract/pet-store.ts';
+import type { Contract, Operation } from '../contract/operation.ts';
+import { createRequestWriter } from '../contract/request.ts';
 import type { ExplainedCall } from './result-types.ts';
 
 /** The response key of the root field that makes a call. */
@@ -14,12 +9,17 @@ export type ResponseKey = string | number;
 
 /** The calls of the fields of an operation, as `extensions.calls` lists them. */
 export class ExplainedCalls {
+  readonly #contract: Contract;
   readonly #startedAt = performance.now();
   /** The call of each field or read, unless it is built in, and whether another field or request has it. */
   readonly #calls = new Map<ResponseKey, { call: ServiceCall | undefined; isShared: boolean }>();
   /** Each at the position of its field, which is empty without a call that has ended. */
   readonly #list: ExplainedCall[] = [];
   #fields = 0;
+
+  constructor(contract: Contract) {
+    this.#contract = contract;
+  }
 
   /** Adds the call that a backend has started, or joined, for a field or a read. */
   add(name: ResponseKey, caller: Caller, call: ServiceCall | undefined, isBuiltin = false): void {
@@ -34,7 +34,7 @@ export class ExplainedCalls {
 
   /** Adds the call of a field when it has ended, at the position of the field. */
   async explain<Result>(
-    operation: OperationId,
+    operation: string,
     parameters: unknown,
     field: ResponseKey,
     name: ResponseKey,
@@ -42,7 +42,8 @@ export class ExplainedCalls {
   ): Promise<Result> {
     const position = this.#fields++;
     const fieldStartedAt = performance.now();
-    const { method, path: pathTemplate, ...declared } = operations[operation];
+    const declared = this.#contract.operations[operation] as Operation;
+    const { method, path: pathTemplate } = declared;
     let status: number | null = declared.status ?? 200;
     try {
       return await result;
@@ -62,7 +63,7 @@ export class ExplainedCalls {
           operation,
           method,
           pathTemplate,
-          target: targetOf(operation, parameters),
+          target: targetOf(this.#contract, declared, parameters),
           ...response,
           startMs: rounded(fieldStartedAt - this.#startedAt),
           durationMs: rounded(performance.now() - fieldStartedAt),
@@ -74,10 +75,8 @@ export class ExplainedCalls {
 }
 
 /** Returns the path with its values, as a service at the contract's base URL receives it. */
-function targetOf(operation: OperationId, parameters: unknown): string {
-  const { path, service } = operations[operation];
-  const search = operation === 'listPets' ? searchOf(parameters as ListPetsQuery) : '';
-  return (service === 'pets' ? '/v1' : '') + path.replace(/\{\w+\}/, String(parameters)) + search;
+function targetOf({ services }: Contract, operation: Operation, parameters: unknown): string {
+  return services[operation.service]?.version + createRequestWriter(operation)(parameters).path;
 }
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100;

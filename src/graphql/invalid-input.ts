@@ -12,11 +12,9 @@ import {
   visit,
 } from 'graphql';
 import { closestMatch } from 'leven';
-import { int64 } from '../contract/fields.ts';
-import { parseInt64 } from '../contract/int64.ts';
+import type { Argument, Expectation } from '../contract/fields.ts';
 import { jsonType, shown } from '../contract/json.ts';
-import { operations } from '../contract/pet-store.ts';
-import { isPageSize, pageSize, petFields } from '../contract/records.ts';
+import type { Operations } from '../contract/operation.ts';
 
 /** What is wrong with one value, and its path from the variable or else from the argument. */
 export interface InputIssue {
@@ -35,30 +33,39 @@ type Uses = readonly (string | undefined)[];
 /** The most issues of an error. */
 const maxIssues = 20;
 
-type Check = readonly [expected: string, isValid: (value: unknown) => unknown];
+/** What the arguments and input fields of some root fields have to be, beyond their types, by name. */
+export interface InputChecks {
+  readonly fields: readonly string[];
+  readonly checks: ReadonlyMap<unknown, Expectation>;
+}
 
-const int64Fields = Object.values(petFields).filter(({ kind }) => kind === int64);
-
-/** The root fields whose arguments are checked: an added field may have others of the same names. */
-const checkedFields = Object.values(operations).map(({ field }) => field.replace(/^\w+\./, ''));
-
-/** What arguments and input fields of these names have to be, beyond their types. */
-const checks = new Map<unknown, Check>([
-  ...int64Fields.map(
-    ({ name }) => [name, ['a whole number from -2^63 to 2^63-1', parseInt64]] as const,
-  ),
-  ['limit', [`an integer from ${pageSize.minimum} to ${pageSize.maximum}`, isPageSize]],
-]);
+/** Returns the checks of a contract. A field that is added may have others of the same names. */
+export function createInputChecks(operations: Operations): InputChecks {
+  const checks = new Map<unknown, Expectation>();
+  const add = (name: string, { inGraphql }: Argument) => inGraphql && checks.set(name, inGraphql);
+  for (const { parameters = {}, query = {}, body, response } of Object.values(operations)) {
+    for (const [name, kind] of Object.entries(parameters)) add(name, kind);
+    for (const [name, { kind }] of Object.entries(query)) add(name, kind);
+    for (const part of [body, response]) {
+      if (typeof part !== 'object' || 'listOf' in part) continue;
+      if ('member' in part) add(part.member, part.kind);
+      else for (const { name, kind } of Object.values(part.fields)) add(name, kind);
+    }
+  }
+  const fields = Object.values(operations).map(({ field }) => field.replace(/^\w+\./, ''));
+  return { fields, checks };
+}
 
 /** Returns the error for arguments that a resolver refuses, with all of their problems. */
-export function invalidArguments(values: object): GraphQLError {
-  return invalidInput(check(values));
+export function invalidArguments(values: object, { checks }: InputChecks): GraphQLError {
+  return invalidInput(check(checks, values));
 }
 
 /** Returns the error of all problems that graphql-js and resolvers find in variables, if any. */
 export function invalidVariables(
   { schema, document, hideSuggestions }: ExecutionArgs,
   variables: Readonly<Record<string, unknown>>,
+  { fields: checkedFields, checks }: InputChecks,
 ): GraphQLError | undefined {
   const issues: InputIssue[] = [];
 
@@ -85,13 +92,13 @@ export function invalidVariables(
     const found = issues.length;
     // graphql-js quotes objects, and what a host may pass although JSON has it not.
     const isSimple = /^(?:nothing|null|string|number|boolean)$/.test(jsonType(value));
-    const expected = checks.get(uses.find((use) => checks.has(use)))?.[0];
+    const expected = checks.get(uses.find((use) => checks.has(use)))?.expected;
     const known = expected ?? expectedOf(object, hideSuggestions);
     const report = ({ message }: GraphQLError) =>
       issues.push({ path, message: isSimple && known ? problem(known, value) : message });
     validateInputValue(value, type, report, hideSuggestions);
     for (const use of uses) {
-      if (found === issues.length) issues.push(...check(value, path, use));
+      if (found === issues.length) issues.push(...check(checks, value, path, use));
     }
   }
 
@@ -122,14 +129,19 @@ export function invalidVariables(
 }
 
 /** Returns the problems of a value that is used for an argument or input field of this name. */
-function check(value: unknown, path: readonly string[] = [], use?: string): InputIssue[] {
+function check(
+  checks: InputChecks['checks'],
+  value: unknown,
+  path: readonly string[] = [],
+  use?: string,
+): InputIssue[] {
   if (jsonType(value) === 'object') {
     const members = Object.entries(value as object);
-    return members.flatMap(([name, member]) => check(member, [...path, name], name));
+    return members.flatMap(([name, member]) => check(checks, member, [...path, name], name));
   }
-  const [expected = '', isValid] = checks.get(use) ?? [];
-  if (value == null || !isValid || isValid(value)) return [];
-  return [{ path, message: problem(expected, value) }];
+  const found = checks.get(use);
+  if (value == null || !found || found.parse(value) !== undefined) return [];
+  return [{ path, message: problem(found.expected, value) }];
 }
 
 const problem = (expected: string, value: unknown) =>

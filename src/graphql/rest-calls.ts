@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../contract/error.ts';
 import { type JsonText, parseJson, stringifyJson } from '../contract/json.ts';
-import type { RestRequest } from '../contract/pet-store.ts';
+import type { RestRequest } from '../contract/request.ts';
 
 /** Values for the names in braces of a path; the others become its query string. */
 export type PathParameters = Readonly<
@@ -21,7 +21,7 @@ export class RestCalls {
     this.#send = send;
   }
 
-  /** Equal reads of a request are one call: `get('/categories/{id}', { id: categoryId })`. */
+  /** Equal reads of a request are one call: `get('/owners/{id}', { id: ownerId })`. */
   async get(path: string, parameters?: PathParameters): Promise<unknown> {
     // Parsed for each caller, because equal reads share the text.
     return parseJson((await this.#send(toRequest('GET', path, parameters))).text, String);

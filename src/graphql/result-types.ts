@@ -1,4 +1,5 @@
-import type { Operation, OperationId, ServiceCall } from '../contract/pet-store.ts';
+import type { ServiceCall } from '../contract/caller.ts';
+import type { Operation } from '../contract/operation.ts';
 
 /** An error of a result, as clients see it. */
 export interface TypedError {
@@ -13,7 +14,7 @@ export interface TypedError {
 
 /** A deprecated field that an operation uses, as `extensions.deprecations` lists it. */
 export interface Deprecation {
-  /** Its schema coordinate, such as `Query.pet`. */
+  /** Its schema coordinate, such as `Query.owner`. */
   readonly field: string;
   /** The date of its removal, such as `2030-12-05`. */
   readonly removal: string;
@@ -34,11 +35,11 @@ export interface ExplainedCall
     Partial<Pick<ServiceCall, 'bytes'>> {
   /** The response key of the field. */
   readonly path: readonly (string | number)[];
-  readonly operation: OperationId;
+  readonly operation: string;
   readonly method: Operation['method'];
-  /** Below the base URL, with the names of parameters: `/pets/{petId}`. */
+  /** Below the base URL, with the names of parameters: `/owners/{ownerId}`. */
   readonly pathTemplate: string;
-  /** The path with its values, as a service at `/v1` receives it: `/v1/pets?limit=3`. */
+  /** The path with its values, as a service at `/v1` receives it: `/v1/owners?limit=3`. */
   readonly target: string;
   /** Present if the built-in backend has served the call. The size of its response is not known. */
   readonly builtin?: true;

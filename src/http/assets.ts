@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Returns the files of `schema/operations/`. */
-export async function listOperations(): Promise<string[]> {
-  const files = await readdir(new URL('../../schema/operations', import.meta.url));
+/** Returns the files of a folder of `schema/`. */
+export async function listAssets(folder: 'operations' | 'fragments'): Promise<string[]> {
+  const files = await readdir(new URL(`../../schema/${folder}`, import.meta.url));
   return files.toSorted();
 }
 

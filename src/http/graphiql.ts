@@ -1,20 +1,7 @@
-import { type Graphiql, listOperations, locateGraphiql, readAsset } from './assets.ts';
+import { type Graphiql, listAssets, locateGraphiql, readAsset } from './assets.ts';
 import type { HttpResponse, RequestHead } from './http-message.ts';
 import { readAccept } from './media-type.ts';
 import { createStaticFile } from './static-file.ts';
-
-/** Variables to run operations without changes. The tabs of others, without any, follow theirs. */
-const examples: Readonly<Record<string, object>> = {
-  'list-pets.graphql': { limit: 5 },
-  'storefront.graphql': { limit: 3 },
-  'deferred-storefront.graphql': { limit: 3 },
-  'add-pet.graphql': {
-    input: { name: 'Biscuit', categoryId: '9223372036854775807', status: 'available' },
-  },
-  'get-pet.graphql': { id: '1' },
-  'list-orders.graphql': {},
-  'send-message.graphql': { message: 'Hello' },
-};
 
 const html = 'text/html';
 
@@ -27,6 +14,8 @@ export interface GraphiqlOptions {
   readonly introspection: boolean | 'keys';
   /** The API key that the page starts with. */
   readonly apiKey: string | undefined;
+  /** Variables to run operations without changes, by file. The tabs of others, without any, follow theirs. */
+  readonly examples: Readonly<Record<string, object>>;
   /** The other demo keys, which the page offers. */
   readonly demoKeys?: ReadonlyMap<string, { readonly title: string }> | undefined;
   /** Whether the page offers to show the REST calls of an operation. */
@@ -72,7 +61,7 @@ function acceptsPage({ method, headers }: RequestHead): boolean {
 
 /** Renders the page with its scripts and styles inline. */
 async function render(
-  { demoKeys, introspection, ...page }: GraphiqlOptions,
+  { demoKeys, introspection, examples, ...page }: GraphiqlOptions,
   { css, js, ...workers }: Graphiql,
 ): Promise<string> {
   const paw = await readAsset('graphiql/paw.svg');
@@ -80,7 +69,7 @@ async function render(
     ...page,
     demoKeys: demoKeys && Object.fromEntries(demoKeys),
     introspectsWithKey: introspection === 'keys',
-    defaultTabs: await readTabs(),
+    defaultTabs: await readTabs(examples),
     title: '<h1>Pet Store gateway</h1>',
     logo: paw,
     // The browser must not store a key.
@@ -123,17 +112,26 @@ ${await readAsset('graphiql/controls.html')}
 const withoutIntrospection = `<header class="notice">Introspection is off, so there are no descriptions and no
 completion here. Operations run as usual. <code>INTROSPECTION=on</code> turns it on.</header>`;
 
-/** Reads a tab for each operation, with the fragment that it uses. */
-async function readTabs() {
-  const fragment = await readAsset('fragments/pet-fields.graphql');
-  const files = new Set([...Object.keys(examples), ...(await listOperations())]);
+/** Reads a tab for each operation, with the fragments that it uses. */
+async function readTabs(examples: GraphiqlOptions['examples']) {
+  const fragments = await readFragments();
+  const files = new Set([...Object.keys(examples), ...(await listAssets('operations'))]);
   return Promise.all(
     Array.from(files, async (file) => {
       const text = await readAsset(`operations/${file}`);
+      const used = fragments.filter(([name]) => text.includes(`...${name}`));
       return {
-        query: text.includes('...PetFields') ? `${text}\n${fragment}` : text,
+        query: [text, ...used.map(([, fragment]) => fragment)].join('\n'),
         variables: JSON.stringify(examples[file] ?? {}, undefined, 2),
       };
     }),
   );
+}
+
+/** Returns each fragment with its name. */
+async function readFragments(): Promise<[string, string][]> {
+  const texts = await Promise.all(
+    (await listAssets('fragments')).map((file) => readAsset(`fragments/${file}`)),
+  );
+  return texts.map((text) => [/\bfragment (\w+)/.exec(text)?.[1] ?? '', text]);
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../contract/pet-store.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { Circuit } from '../limits/circuit.ts';
 
 /** The caller of a backend, with all that is known of its API key. */

@@ -1,4 +1,4 @@
-import type { Caller, ServiceCall } from '../contract/pet-store.ts';
+import type { Caller, ServiceCall } from '../contract/caller.ts';
 import type { RequestHead } from '../http/http-message.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -21,9 +21,9 @@ export class Report {
   status = 500;
   /** The GraphQL operation; undefined for other requests and until it is known. */
   operation: OperationLabel | undefined;
-  /** The operation of the contract, if the request is for `/v1` or `/quickstart`. */
+  /** The operation of the contract, if the request is for its REST interface. */
   v1Operation: string | undefined;
-  /** The template of the path, such as `/v1/pets/{petId}`, if it is known. */
+  /** The template of the path, such as `/v1/owners/{ownerId}`, if it is known. */
   route: string | undefined;
   /** The codes of the errors in the result, one per error. */
   codes: string[] = [];

@@ -24,7 +24,7 @@ export interface RouterOptions
   readonly graphql: GraphqlHandler;
   /** `/livez` and `/readyz`; undefined if the gateway is mounted in another server. */
   readonly health: Health | undefined;
-  /** The REST interface at `/v1` and `/quickstart`. */
+  /** The REST interface of the contract. */
   readonly v1: V1Handler | undefined;
   /** Origins that may call the gateway from a browser. */
   readonly corsOrigins: readonly string[];
@@ -67,7 +67,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     const isGraphql = graphqlPaths.has(head.path);
     if (isGraphql) request.report.route = '/graphql';
     if (mounted || isGraphql) return graphql(request);
-    if (v1 && /^\/(?:v1|quickstart)\//.test(head.path)) {
+    if (v1?.paths.test(head.path)) {
       if (body.size <= turnBytes) return v1(request);
       return nextTurn(scope).then(() => v1(request));
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Caller, CallerIdentity, ServiceCall } from '../contract/caller.ts';
 import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
-import type { Caller, CallerIdentity, ServiceCall } from '../contract/pet-store.ts';
 import type { BodyParts, RequestHead } from '../http/http-message.ts';
 import { createReportError, type ReportError } from '../http/refusal.ts';
 import type { ApiKey } from '../keys/api-key.ts';

@@ -22,7 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { RestRequest } from '../contract/pet-store.ts';
+import type { RestRequest } from '../contract/request.ts';
 import type { Log } from './log.ts';
 import {
   parseTraceparent,

@@ -1,10 +1,10 @@
-import type { CallerIdentity, CallerTrace } from '../contract/pet-store.ts';
+import type { CallerIdentity, CallerTrace } from '../contract/caller.ts';
 
 /** What a request begins with; without a scheme if its caller is in this process. */
 export interface TracedHead {
   readonly method: string;
   readonly scheme?: 'http' | 'https';
-  /** The path of the request target, percent-encoding included: `/v1/pets`. */
+  /** The path of the request target, percent-encoding included: `/v1/owners`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }

@@ -1,3 +1,4 @@
+import type { Contract } from '../contract/operation.ts';
 import { readAsset } from '../http/assets.ts';
 import { createStaticFile, type StaticFile } from '../http/static-file.ts';
 
@@ -11,8 +12,14 @@ const files = {
 } as const;
 
 /** Creates the OpenAPI document and its page, with an API key and a link to GraphiQL, by path. */
-export function createReference(apiKey = '', graphiql = false): ReadonlyMap<string, StaticFile> {
-  const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, openApiJson);
+export function createReference(
+  contract: Contract,
+  apiKey = '',
+  graphiql = false,
+): ReadonlyMap<string, StaticFile> {
+  const json = createStaticFile('application/json', { 'cache-control': 'no-cache' }, () =>
+    openApiJson(contract),
+  );
   const reference = new Map([['/v1/openapi.json', json]]);
   for (const [path, [asset, type]] of Object.entries(files)) {
     const isPage = path === '/v1/docs';
@@ -31,10 +38,17 @@ export function createReference(apiKey = '', graphiql = false): ReadonlyMap<stri
 }
 
 /** Returns `schema/openapi.yaml` as JSON, with this instance as the server of generated clients. */
-export async function openApiJson(): Promise<string> {
+export async function openApiJson({ operations, services }: Contract): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readAsset('openapi.yaml'));
-  openApi.servers.unshift({ url: '/v1', description: 'This server.' });
-  openApi.paths['/messages'].servers.unshift({ url: '/quickstart', description: 'This server.' });
+  const [main = ''] = Object.keys(services);
+  const serverOf = (service: string) => ({
+    url: services[service]?.mountedAt,
+    description: 'This server.',
+  });
+  openApi.servers.unshift(serverOf(main));
+  for (const { path, service } of Object.values(operations)) {
+    if (service !== main) openApi.paths[path].servers.unshift(serverOf(service));
+  }
   return JSON.stringify(openApi);
 }

@@ -1,21 +1,20 @@
+import { type Backend, callOf } from '../contract/backend.ts';
 import { readBearer } from '../contract/bearer.ts';
-import { isShown, PetStoreError, withOutcome } from '../contract/error.ts';
-import {
-  type Operation,
-  type OperationId,
-  operations,
-  type PetStore,
-} from '../contract/pet-store.ts';
+import { InvalidInputError, isShown, PetStoreError, withOutcome } from '../contract/error.ts';
+import { writeKeyOf } from '../contract/idempotency.ts';
+import { type Contract, isSafe, type Operation } from '../contract/operation.ts';
+import { createRequestReader, createResponseWriter } from '../contract/request.ts';
+import { readJsonBody } from '../http/body.ts';
 import { errorBodyResponse, HttpError, methodNotAllowed } from '../http/error.ts';
 import type { BodyParts, HttpResponse } from '../http/http-message.ts';
 import type { GatewayRequest } from '../request/gateway-request.ts';
 import type { RateLimit } from '../request/rate-limit.ts';
-import { handlers } from './handlers.ts';
 import { createReference } from './reference.ts';
 
 /** Options of `createV1`. */
 export interface V1Options {
-  readonly petStore: PetStore;
+  readonly contract: Contract;
+  readonly backend: Backend;
   readonly rateLimit: Pick<RateLimit, 'take'> | undefined;
   /** The API key that the reference page is prefilled with. */
   readonly demoKey?: string | undefined;
@@ -23,46 +22,103 @@ export interface V1Options {
   readonly graphiql?: boolean | undefined;
 }
 
-/** Handles `/v1/…` and `/quickstart/…`. @throws HttpError if the HTTP request is refused. */
-export type V1Handler = (request: GatewayRequest) => Promise<HttpResponse>;
-
-const bases = { pets: '/v1', messages: '/quickstart' } as const;
-
-/** The methods of requests for an operation. */
-const methods = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
-
-const ids = Object.keys(operations) as OperationId[];
-const pathOf = (id: OperationId) => bases[operations[id].service] + operations[id].path;
+/** Handles the paths of the services. @throws HttpError if the HTTP request is refused. */
+export interface V1Handler {
+  (request: GatewayRequest): Promise<HttpResponse>;
+  /** Matches these paths: `/v1/…` and others. */
+  readonly paths: RegExp;
+}
 
 /** Only a cache of the client may store a response, and only for its key, to ask whether it has changed. */
 const caching = { 'cache-control': 'private, no-cache', vary: 'Authorization' };
 
-/**
- * The paths, those without a parameter first, with their operations by method, and the headers of all of
- * their responses. Derived when the module loads: they follow from constants alone.
- */
-const routes = [...Map.groupBy(ids, pathOf)]
-  .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
-  .map(([path, ofPath]) => ({
-    template: path,
-    path: new RegExp(`^${path.replace(/\{\w+\}/, '([^/]+)')}$`),
-    operations: new Map<string, OperationId>(
-      ofPath.flatMap((id) => methods[operations[id].method].map((method) => [method, id])),
-    ),
-    headers: Object.assign({}, caching, ...ofPath.map((id) => deprecationOf(operations[id]))),
-  }));
+/** An operation as it is served; `respond` returns the body of a success. */
+interface Served {
+  readonly id: string;
+  readonly status: number;
+  respond(request: GatewayRequest, segments: readonly string[]): Promise<string>;
+}
+
+/** A path with its operations by method, and the headers of all of its responses. */
+interface Route {
+  readonly template: string;
+  readonly path: RegExp;
+  readonly operations: ReadonlyMap<string, Served>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the routes, those without a parameter first. */
+function routesOf({ operations, services }: Contract, backend: Backend): readonly Route[] {
+  const baseOf = ({ service }: Operation) => services[service]?.mountedAt ?? '';
+  const all = Object.entries(operations);
+  const byPath = Map.groupBy(all, ([, operation]) => baseOf(operation) + operation.path);
+  return [...byPath]
+    .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
+    .map(([template, ofPath]) => ({
+      template,
+      path: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
+      operations: new Map(
+        ofPath.flatMap(([id, operation]) => {
+          const served = serve(id, operation, backend);
+          const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
+          return methods.map((method) => [method, served]);
+        }),
+      ),
+      headers: Object.assign(
+        {},
+        caching,
+        ...ofPath.map(([, one]) => deprecationOf(one, baseOf(one))),
+      ),
+    }));
+}
 
 /** Returns the headers of a deprecated operation: Sunset (RFC 8594), successor (RFC 5829). */
-function deprecationOf({ removal, service }: Operation): Readonly<Record<string, string>> {
+function deprecationOf({ removal }: Operation, base = ''): Readonly<Record<string, string>> {
   if (removal === undefined) return {};
-  const link = `<${bases[service]}${removal.successor}>; rel="successor-version"`;
+  const link = `<${base}${removal.successor}>; rel="successor-version"`;
   return { sunset: new Date(removal.date).toUTCString(), link };
 }
 
-/** Creates the contract's REST interface for any `PetStore`. */
-export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options): V1Handler {
-  const reference = createReference(demoKey, graphiql);
-  return async (request) => {
+/** Serves an operation. A value that is invalid rejects with InvalidInputError before any call. */
+function serve(id: string, operation: Operation, backend: Backend): Served {
+  const { method, status = 200 } = operation;
+  const read = createRequestReader(operation);
+  const write = createResponseWriter(operation);
+  const call = callOf(backend, id);
+  return {
+    id,
+    status,
+    async respond(request, segments) {
+      const { head, scope } = request;
+      const json = () => readRequestJson(request);
+      const value = read({ segments, search: head.search ?? '', json });
+      const key = isSafe(method) ? undefined : writeKeyOf(scope, head.path, id, value);
+      return write(await call(scope, value, key));
+    },
+  };
+}
+
+function readRequestJson(request: GatewayRequest): unknown {
+  try {
+    return readJsonBody(request.head, request.body);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    throw new InvalidInputError(error.message);
+  }
+}
+
+/** Creates the REST interface of a contract for any backend. */
+export function createV1({
+  contract,
+  backend,
+  rateLimit,
+  demoKey,
+  graphiql,
+}: V1Options): V1Handler {
+  const reference = createReference(contract, demoKey, graphiql);
+  const routes = routesOf(contract, backend);
+  const bases = Object.values(contract.services).map(({ mountedAt }) => mountedAt);
+  const handle = async (request: GatewayRequest): Promise<HttpResponse> => {
     const { path, method, headers } = request.head;
     const file = reference.get(path);
     if (file !== undefined) {
@@ -71,24 +127,27 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
     }
     const route = routes.find((one) => one.path.test(path));
     if (route === undefined) {
-      // Many generated clients ignore that the base of messages differs.
-      const hint = path === '/v1/messages' ? ` Messages are at ${pathOf('sendMessage')}.` : '';
+      // Many generated clients ignore that the base of a service differs.
+      const [, last = ''] = /^\/v1(\/.+)/.exec(path) ?? [];
+      const moved = routes.find(({ template }) => template.replace(/^\/\w+/, '') === last);
+      const name = last.slice(1, 2).toUpperCase() + last.slice(2);
+      const hint = moved ? ` ${name} are at ${moved.template}.` : '';
       throw new HttpError(404, 'NOT_FOUND', `This path does not exist.${hint}`);
     }
     const operation = route.operations.get(method);
     if (!operation) throw methodNotAllowed([...route.operations.keys()].join(', '), method);
-    request.report.v1Operation = operation;
+    request.report.v1Operation = operation.id;
     request.report.route = route.template;
     await rateLimit?.take(request.scope.key, 1);
-    const { status = 200 } = operations[operation];
+    const { status } = operation;
     let response: HttpResponse;
     try {
       readBearer(headers['authorization']);
-      const [, parameter = ''] = route.path.exec(path) ?? [];
+      const [, ...segments] = route.path.exec(path) ?? [];
       response = {
         status,
         headers: { 'content-type': 'application/json' },
-        body: await handlers[operation](petStore, request, parameter),
+        body: await operation.respond(request, segments),
       };
     } catch (error) {
       if (!isShown(error)) request.reportError(error);
@@ -102,20 +161,21 @@ export function createV1({ petStore, rateLimit, demoKey, graphiql }: V1Options):
     Object.assign(response.headers, route.headers);
     return response;
   };
+  return Object.assign(handle, { paths: new RegExp(`^(?:${bases.join('|')})/`) });
 }
 
 /** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */
 function errorResponse(error: unknown, method: string): HttpResponse {
   if (!isShown(error)) {
     const outcome = error instanceof PetStoreError ? error.writeOutcome : 'UNKNOWN';
-    const isUnknown = method === 'POST' && outcome === 'UNKNOWN';
+    const isUnknown = !isSafe(method) && outcome === 'UNKNOWN';
     const message = isUnknown
       ? withOutcome('An internal error occurred.', outcome)
       : 'An internal error occurred. Try again later.';
     return errorBodyResponse({ code: 'internal_error', message, status: 500 });
   }
   const { errorBody, retryAfterMs } = error;
-  const message = withOutcome(errorBody.message, method === 'POST' && error.writeOutcome);
+  const message = withOutcome(errorBody.message, !isSafe(method) && error.writeOutcome);
   const body = { ...errorBody, message };
   if (retryAfterMs === undefined) return errorBodyResponse(body);
   return errorBodyResponse(body, { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` });

@@ -1,3 +1,5 @@
+import { type Backend, type Call, callOf } from '../contract/backend.ts';
+import type { WriteKey } from '../contract/caller.ts';
 import { untilDeadline } from '../contract/deadline.ts';
 import {
   BackendUnavailableError,
@@ -7,7 +9,7 @@ import {
   type WriteOutcome,
 } from '../contract/error.ts';
 import { nameOfWrite } from '../contract/idempotency.ts';
-import type { Operation, PetStore, WriteKey } from '../contract/pet-store.ts';
+import { type Contract, isIdempotent, isSafe } from '../contract/operation.ts';
 import type { KeyedCaller } from '../keys/api-key.ts';
 import { asUnknown, decodeResult, encodeResult, outcomeOf } from './result.ts';
 
@@ -46,38 +48,39 @@ export function notStored(message: string, writeOutcome: WriteOutcome = 'NOT_DON
   return new BackendUnavailableError(message, { writeOutcome, retryAfterMs: 1000 });
 }
 
-type Write<Value, Result> = (
-  caller: KeyedCaller,
-  value: Value,
-  write?: WriteKey,
-) => Promise<Result>;
-
-/** Makes writes with a key as `PetStore` promises, over a pet store that does not. */
-export function rememberWrites<Store extends PetStore>(
-  petStore: Store,
+/** Makes writes with a key as `BackendOf` promises, over a backend that does not. */
+export function rememberWrites<Of extends Backend<KeyedCaller>>(
+  { operations, services: all, probe }: Contract,
+  backend: Of,
   store: WriteStore,
-  services: Readonly<Record<Operation['service'], WriteService>>,
-): Store {
-  function method<Value, Result>(
-    call: Write<Value, Result>,
-    service: WriteService,
-  ): Write<Value, Result> {
-    const writes = new RememberedWrites(petStore, store, service);
+  services: Readonly<Record<string, WriteService>>,
+): Of {
+  const callProbe = callOf(backend, probe.id);
+
+  function method(id: string, service: WriteService): Call<KeyedCaller> {
+    const call = callOf(backend, id);
+    const check = (caller: KeyedCaller) => callProbe(caller, probe.value);
+    const writes = new RememberedWrites(check, store, service);
     return (caller, value, write) =>
       write === undefined
         ? call(caller, value)
-        : (writes.make(caller, write, () => call(caller, value, write)) as Promise<Result>);
+        : writes.make(caller, write, () => call(caller, value, write));
   }
 
-  const { pets, messages } = services;
+  const remembered = Object.entries(operations).flatMap(([id, { method: name, service }]) => {
+    if (isSafe(name)) return [];
+    const { url, carriesKey } = services[service] as WriteService;
+    // One that has the same effect twice may be repeated, too.
+    return [[id, method(id, { url, carriesKey: carriesKey || isIdempotent(name) })]];
+  });
+  const [main = ''] = Object.keys(all);
   return {
-    ...petStore,
-    createPet: method(petStore.createPet, pets),
-    sendMessage: method(petStore.sendMessage, messages),
+    ...backend,
+    ...Object.fromEntries(remembered),
     // Nothing shows that the service honours the header on other paths.
-    send: method(petStore.send, { ...pets, carriesKey: false }),
+    send: method('send', { ...(services[main] as WriteService), carriesKey: false }),
     async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
+      await backend[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     },
   };
@@ -91,14 +94,17 @@ class Flight {
   readonly ended = Promise.withResolvers<FoundWrite>();
 }
 
+/** Makes a read that shows whether the key is accepted. */
+type Check = (caller: KeyedCaller) => Promise<unknown>;
+
 class RememberedWrites {
-  readonly #petStore: PetStore;
+  readonly #check: Check;
   readonly #store: WriteStore;
   readonly #service: WriteService;
   readonly #flights = new Map<string, Flight>();
 
-  constructor(petStore: PetStore, store: WriteStore, service: WriteService) {
-    this.#petStore = petStore;
+  constructor(check: Check, store: WriteStore, service: WriteService) {
+    this.#check = check;
     this.#store = store;
     this.#service = service;
   }
@@ -198,7 +204,7 @@ class RememberedWrites {
     if (value instanceof Error) throw value;
     // A success that breaks the contract proves it, too.
     const check = (error: Error) => outcomeOf(error) === 'DONE' || throwUnknown(error);
-    if (!caller.key.isAccepted) await this.#petStore.listPets(caller, { limit: 1 }).catch(check);
+    if (!caller.key.isAccepted) await this.#check(caller).catch(check);
     return value;
   }
 }

@@ -1,10 +1,10 @@
 import { type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { createYoga, isAsyncIterable } from 'graphql-yoga';
-import type { PetStore } from '../contract/pet-store.ts';
-import { PetStoreCalls } from '../graphql/context.ts';
+import type { Backend } from '../contract/backend.ts';
+import type { Calls } from '../graphql/calls.ts';
 import type { ExplainedCalls } from '../graphql/explained-calls.ts';
+import type { GraphqlContract } from '../graphql/graphql-contract.ts';
 import type { Deprecation } from '../graphql/result-types.ts';
-import { schema as ownSchema } from '../graphql/schema.ts';
 import { HttpError } from '../http/error.ts';
 import type { RequestHead } from '../http/http-message.ts';
 import { nextTurn } from '../limits/turns.ts';
@@ -37,7 +37,8 @@ export interface OperationOptions extends DocumentOptions, Pick<HostAdditions, '
 }
 
 interface ExecuteOptions extends OperationOptions, HostAdditions {
-  readonly petStore: PetStore;
+  readonly graphql: GraphqlContract;
+  readonly backend: Backend;
   readonly persistedDocuments: PersistedDocuments;
 }
 
@@ -49,7 +50,8 @@ export type Execute = ReturnType<typeof createExecute>;
 
 /** Creates the one way of an operation, which HTTP, Fetch and callers in the process share. */
 export function createExecute(options: ExecuteOptions) {
-  const { schema = ownSchema, petStore, persistedDocuments, rateLimit } = options;
+  const { graphql, backend, persistedDocuments, rateLimit } = options;
+  const { schema = graphql.schema } = options;
   const { accepted, others } = openDocuments();
   const finder = createDocumentFinder(persistedDocuments, options.telemetry);
   const { yoga, hooks, prepare } = createOperationServer(schema, options);
@@ -69,7 +71,7 @@ export function createExecute(options: ExecuteOptions) {
     const known = accepted.get(text) ?? others.get(text);
     if (known === undefined && text.length > longDocument) await nextTurn(scope);
     const isExplained = options.explain && head.headers['x-petstore-explain'] === '1';
-    const calls = new PetStoreCalls(scope, petStore, isExplained);
+    const calls = new graphql.Calls(scope, backend, isExplained);
     calls.isPlain = hooks.seeResults;
     const state: OperationState = { request, text, known, delivery };
     const context: OperationContext = { petStore: calls, params, [own]: state };
@@ -116,9 +118,9 @@ export function createExecute(options: ExecuteOptions) {
   return Object.assign(execute, { [Symbol.asyncDispose]: async () => yoga.dispose() });
 }
 
-/** Lists one pet, so that the backend accepts the key. @throws GraphQLError if it does not. */
-function acceptKey(calls: PetStoreCalls): Promise<unknown> {
-  return calls.listPets({ limit: 1 }, '__schema').catch((originalError: Error) => {
+/** Makes a read, so that the backend accepts the key. @throws GraphQLError if it does not. */
+function acceptKey(calls: Calls): Promise<unknown> {
+  return calls.probe('__schema').catch((originalError: Error) => {
     throw new GraphQLError(originalError.message, { originalError });
   });
 }
@@ -173,7 +175,7 @@ function extender(
  */
 function createOperationServer(
   schema: GraphQLSchema,
-  { plugins = [], telemetry, ...options }: OperationOptions,
+  { plugins = [], telemetry, ...options }: ExecuteOptions,
 ) {
   const hooks = { any: false, seeResults: false };
   const { plugin: first, prepare } = usePreparedDocuments(options, hooks);

@@ -1,4 +1,4 @@
-import type { PetStoreContext } from '../graphql/context.ts';
+import type { CallsContext } from '../graphql/calls.ts';
 
 /** The checked parameters of a GraphQL request (GraphQL over HTTP, section 5.1). */
 export interface GraphqlParams {
@@ -13,7 +13,7 @@ export interface GraphqlParams {
 }
 
 /** The context of one operation for a host. The types of this file need no bundled packages. */
-export interface HostContext extends PetStoreContext {
+export interface HostContext extends CallsContext {
   /** The parameters of the request, as Yoga's context has them. */
   readonly params: GraphqlParams;
   /** Members of a `Request` (WHATWG Fetch), if the host has plugins. */

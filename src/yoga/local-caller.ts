@@ -31,7 +31,7 @@ export interface LocalCaller {
 
 /**
  * The result that an HTTP client would receive, as plain objects that belong to this caller. A number
- * in `orders` that a double cannot represent is a string of its digits.
+ * that a double cannot represent is a string of its digits, in JSON of unpublished shape.
  */
 export interface LocalResult<Data> {
   readonly errors?: readonly TypedError[];

@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { conditionsOf, maxConditions } from '../execution/field-collector.ts';
+import type { InputChecks } from '../graphql/invalid-input.ts';
 import { operationCosts } from './operation-limits.ts';
 import { type PreparedOperation, prepareOperation } from './prepared-operation.ts';
 
@@ -27,6 +28,7 @@ export function prepareDocument(
   schema: GraphQLSchema,
   rules: readonly ValidationRule[],
   introspection: boolean | 'keys',
+  checks: InputChecks,
 ) {
   /** By the name of each operation: a document of it and the fragments that it uses. */
   const documents = separateOperations(document);
@@ -48,7 +50,7 @@ export function prepareDocument(
       const definition = getOperationAST(document, operationName);
       if (!definition) return undefined;
       const own = documents[definition.name?.value ?? ''] ?? document;
-      const operation = prepareOperation(definition, own, schema, introspection);
+      const operation = prepareOperation(definition, own, schema, introspection, checks);
       operations.set(operationName, operation);
       return operation;
     },

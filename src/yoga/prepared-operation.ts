@@ -18,7 +18,7 @@ import type { PromiseOrValue } from 'graphql-yoga';
 import { compileOperation } from '../execution/compile.ts';
 import { conditionsOf, expandFields } from '../execution/field-collector.ts';
 import { examineOperation } from '../graphql/examine-operation.ts';
-import { invalidVariables } from '../graphql/invalid-input.ts';
+import { type InputChecks, invalidVariables } from '../graphql/invalid-input.ts';
 import type { OperationLabel } from '../request/report.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -44,6 +44,7 @@ export function prepareOperation(
   document: DocumentNode,
   schema: GraphQLSchema,
   introspection: boolean | 'keys',
+  checks: InputChecks,
 ) {
   const { whole, ...examined } = examineOperation(schema, document);
   const { deprecations } = examined;
@@ -73,7 +74,7 @@ export function prepareOperation(
     const result = refused ?? (delivery ? defer({ ...args, document }, delivery) : interpret(args));
     if (!('errors' in result) || 'data' in result) return result;
     // Without data, a variable is invalid.
-    const error = invalidVariables(args, values);
+    const error = invalidVariables(args, values, checks);
     return error ? { errors: [error] } : result;
   }
 

@@ -7,8 +7,9 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { isAsyncIterable, type Maybe, type Plugin, type YogaInitialContext } from 'graphql-yoga';
-import type { PetStore } from '../contract/pet-store.ts';
-import { PetStoreCalls, type PetStoreContext } from '../graphql/context.ts';
+import type { Backend } from '../contract/backend.ts';
+import type { CallsContext } from '../graphql/calls.ts';
+import type { GraphqlContract } from '../graphql/graphql-contract.ts';
 import { badRequest, type HttpError } from '../http/error.ts';
 import { readHead } from '../http/fetch.ts';
 import { applyHeaders, type HeaderOptions } from '../request/headers.ts';
@@ -21,14 +22,15 @@ import { typeOwnErrors } from './type-own-errors.ts';
  * Sets `context.petStore` for the server of a host, with the key and the cancellation of the request, and
  * types the errors of its calls. Refuses ids that JavaScript has rounded. Everything else is the server's.
  */
-export function usePetStoreCalls(
-  petStore: PetStore,
+export function usePetStoreCalls<Context extends CallsContext>(
+  OwnCalls: GraphqlContract['Calls'],
+  backend: Backend,
   environment: RequestEnvironment,
   options: HeaderOptions,
-): Plugin<PetStoreContext> {
+): Plugin<Context> {
   /** Makes an executor refuse rounded ids and type the errors of each result. */
   const wrap = (execute: (args: ExecutionArgs) => unknown) => async (args: ExecutionArgs) => {
-    const { petStore: calls, request } = args.contextValue as PetStoreContext & YogaInitialContext;
+    const { petStore: calls, request } = args.contextValue as CallsContext & YogaInitialContext;
     const scope = calls.caller;
     if (!(scope instanceof Scope)) return execute(args);
     const operation = getOperationAST(args.document, args.operationName);
@@ -68,9 +70,9 @@ export function usePetStoreCalls(
         // Until it is executed, because plugins after this one may refuse it.
         scope.end();
       }
-      const calls = new PetStoreCalls(scope, petStore);
+      const calls = new OwnCalls(scope, backend);
       calls.isPlain = true;
-      extendContext({ petStore: calls });
+      extendContext({ petStore: calls } as Partial<YogaInitialContext & Context>);
     },
     onExecute: ({ executeFn, setExecuteFn }) => setExecuteFn(wrap(executeFn)),
     onSubscribe: ({ subscribeFn, setSubscribeFn }) => setSubscribeFn(wrap(subscribeFn)),

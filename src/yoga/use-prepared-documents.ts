@@ -8,7 +8,7 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
-import { schema as ownSchema } from '../graphql/schema.ts';
+import type { GraphqlContract } from '../graphql/graphql-contract.ts';
 import { type OperationPlugin, own } from './operation-context.ts';
 import { createBoundedParse, type OperationLimits } from './operation-limits.ts';
 import { type PreparedDocument, prepareDocument } from './prepared-documents.ts';
@@ -33,7 +33,7 @@ const maxErrors = 10;
  * @returns the plugin, and what prepares a document of which a plugin has skipped the validation
  */
 export function usePreparedDocuments(
-  { operationLimits, introspection }: DocumentOptions,
+  { operationLimits, introspection, graphql }: DocumentOptions & { graphql: GraphqlContract },
   hooks: { readonly seeResults: boolean },
 ) {
   const parse = createBoundedParse(operationLimits);
@@ -50,7 +50,10 @@ export function usePreparedDocuments(
     // A stack that is not read holds 70 KB.
     for (const error of errors) error.stack = '';
     if (errors.length === 0) {
-      validated.set(document, prepareDocument(document, schema, rules, introspection));
+      validated.set(
+        document,
+        prepareDocument(document, schema, rules, introspection, graphql.inputChecks),
+      );
     }
     return errors;
   };
@@ -59,7 +62,7 @@ export function usePreparedDocuments(
     let known = validated.get(document);
     if (known?.schema !== schema) known = executed.get(document);
     if (known?.schema === schema) return known;
-    const other = prepareDocument(document, schema, [], introspection);
+    const other = prepareDocument(document, schema, [], introspection, graphql.inputChecks);
     executed.set(document, other);
     return other;
   }
@@ -80,7 +83,7 @@ export function usePreparedDocuments(
       setExecuteFn((args: ExecutionArgs) => {
         const operation = prepare(args).find(args.operationName ?? undefined);
         if (operation === undefined) return interpret(args);
-        context.petStore.isAlone = operation.calls === 1 && args.schema === ownSchema;
+        context.petStore.isAlone = operation.calls === 1 && args.schema === graphql.schema;
         const result = operation.execute(args, state.delivery);
         if (!hooks.seeResults && !operation.isDeferred) return result;
         return Promise.resolve(result).then((settled) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
-import type { NewPet } from '../../src/contract/records.ts';
+import type { NewPet } from '../../src/petstore/records.ts';
 import { callWith } from '../support/gateway.ts';
 import type { OpenedPetStore } from './describe-pet-store.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import type { OperationId, PetStore } from '../../src/contract/pet-store.ts';
-import type { NewPet } from '../../src/contract/records.ts';
+import type { OperationId, PetStore } from '../../src/petstore/operations.ts';
+import type { NewPet } from '../../src/petstore/records.ts';
 import { callWith } from '../support/gateway.ts';
 
 /** A backend under test, with the demo data of the built-in backend. */

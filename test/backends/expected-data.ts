@@ -1,5 +1,5 @@
 import type { Kind } from '../../src/contract/fields.ts';
-import { petFields } from '../../src/contract/records.ts';
+import { pet as petRecord } from '../../src/petstore/records.ts';
 import type { Operation } from './rest/generate-response.ts';
 
 /** The expected GraphQL result for a body. */
@@ -72,7 +72,7 @@ export function expectedData(operation: Operation, body: Buffer): Expected | und
   };
   const toPet = (json: unknown) => {
     requireThat(typeof json === 'object' && json !== null && !Array.isArray(json));
-    const members = Object.values(petFields).map(({ name, kind, isRequired }) => {
+    const members = Object.values(petRecord.fields).map(({ name, kind, isRequired }) => {
       const value = (json as Record<string, unknown>)[name] ?? null;
       if (value === null && !isRequired) return [name, null];
       try {

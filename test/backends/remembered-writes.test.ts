@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { BackendTimeoutError, InvalidResponseError } from '../../src/contract/error.ts';
+import { contract } from '../../src/petstore/operations.ts';
 import { openWriteMemory } from '../../src/writes/memory.ts';
 import { keepWrites } from '../../src/writes/redis.ts';
 import { notStored, rememberWrites, type WriteStore } from '../../src/writes/remembered-writes.ts';
@@ -69,7 +70,7 @@ describe('a write with a key', () => {
       end: () => void events.push('kept'),
       [Symbol.asyncDispose]: async () => void events.push('closed'),
     };
-    const petStore = rememberWrites(openRest(upstream.url), store, forgetful);
+    const petStore = rememberWrites(contract, openRest(upstream.url), store, forgetful);
     const made = addPet(petStore, 'k');
     await vi.waitFor(() => expect(held).toHaveLength(1));
     const disposed = petStore[Symbol.asyncDispose]();
@@ -121,7 +122,7 @@ describe('a write with a key', () => {
       resolve();
       return rest.createPet(...call);
     };
-    await using petStore = rememberWrites({ ...rest, createPet }, store, forgetful);
+    await using petStore = rememberWrites(contract, { ...rest, createPet }, store, forgetful);
     const add = () => fail(addPet(petStore, 'k'));
     const [first, second] = [add(), add()];
     await isBegun;
@@ -190,7 +191,7 @@ describe('the memory for writes', () => {
     const telemetry = openTelemetry();
     const rest = openRest(upstream.url, { limits: { breakAfterFailures: 1e9 } }, telemetry);
     const memory = openWriteMemory(rest.keys, telemetry.metrics, total);
-    const petStore = rememberWrites(rest, memory, forgetful);
+    const petStore = rememberWrites(contract, rest, memory, forgetful);
     const used = async () =>
       (await valuesOf(telemetry.metrics, 'petstore_limit_used', 'limit'))['idempotency_bytes'] ?? 0;
     return {

@@ -1,6 +1,7 @@
 import { ErrorReply } from '@redis/client';
 import fc, { type Scheduler } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServiceCall, WriteKey } from '../../src/contract/caller.ts';
 import {
   BackendTimeoutError,
   BackendUnavailableError,
@@ -8,9 +9,9 @@ import {
   ErrorResponse,
 } from '../../src/contract/error.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
-import type { PetStore, ServiceCall, WriteKey } from '../../src/contract/pet-store.ts';
-import type { NewPet, Pet } from '../../src/contract/records.ts';
 import type { KeyedCaller } from '../../src/keys/api-key.ts';
+import { contract, type PetStore } from '../../src/petstore/operations.ts';
+import type { NewPet, Pet } from '../../src/petstore/records.ts';
 import { keepWrites, scripts } from '../../src/writes/redis.ts';
 import { rememberWrites } from '../../src/writes/remembered-writes.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
@@ -175,10 +176,15 @@ class World {
     const others = {} as PetStore<KeyedCaller>;
     const createPet = (caller: KeyedCaller, _: NewPet, key?: WriteKey) =>
       this.#call(opened, caller, key);
-    opened.petStore = rememberWrites({ ...others, createPet, listPets: async () => [] }, kept, {
-      pets: service,
-      messages: service,
-    });
+    opened.petStore = rememberWrites(
+      contract,
+      { ...others, createPet, listPets: async () => [] },
+      kept,
+      {
+        pets: service,
+        messages: service,
+      },
+    );
     return opened;
   }
 

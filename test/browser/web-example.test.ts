@@ -5,7 +5,7 @@ import type { Route } from 'playwright-core';
 import { build, preview } from 'vite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';

@@ -12,6 +12,7 @@ import {
   type RetryOptions,
   StorefrontDocument,
 } from '../../packages/client/src/index.ts';
+import { contract } from '../../src/petstore/operations.ts';
 import { openWriteMemory } from '../../src/writes/memory.ts';
 import { rememberWrites } from '../../src/writes/remembered-writes.ts';
 import { type Reported, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
@@ -129,7 +130,7 @@ async function startService() {
 function startRestGateway(url: string) {
   const rest = openRest(url, { timeoutMs: 1500, limits: { halfOpenAfterMs: 20 } });
   const memory = openWriteMemory(rest.keys, quiet.metrics);
-  return startGateway({ petStore: rememberWrites(rest, memory, forgetful) });
+  return startGateway({ petStore: rememberWrites(contract, rest, memory, forgetful) });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { readingChecks } from '../../src/conformance/reading.ts';
-import { writingChecks } from '../../src/conformance/writing.ts';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
+import { readingChecks } from '../../src/petstore/conformance/reading.ts';
+import { writingChecks } from '../../src/petstore/conformance/writing.ts';
 
 /** A service that differs from the contract in one way, and the checks that must fail for it. */
 export interface BrokenService {

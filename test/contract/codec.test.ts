@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  decodeMessage,
-  decodeNewMessage,
-  decodeNewPet,
-  decodePet,
-  encodePet,
+  decodeNewMember,
+  decodeNewRecord,
+  decodeRecord,
+  encodeRecord,
 } from '../../src/contract/codec.ts';
 import { InvalidInputError, InvalidResponseError } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
+import { operations } from '../../src/petstore/operations.ts';
+import { message as messageRecord, pet as petRecord } from '../../src/petstore/records.ts';
+
+const decodePet = (json: unknown) => decodeRecord(petRecord, json);
+const decodeMessage = (json: unknown) => decodeRecord(messageRecord, json);
 
 describe('decoding backend responses', () => {
   it.each([undefined, null])('decodes the status %s as none', (status) => {
@@ -54,15 +58,21 @@ describe('decoding request bodies', () => {
     ['{"name":"a","categoryId":1,"status":"lost"}', `${oneOf} "lost".`],
     ['{"name":"a","categoryId":1,"status":null}', `${oneOf} null.`],
   ])('rejects %s', (text, message) => {
-    expect(() => decodeNewPet(parseJson(text))).toThrow(new InvalidInputError(message));
+    expect(() => decodeNewRecord(petRecord, parseJson(text))).toThrow(
+      new InvalidInputError(message),
+    );
   });
 
   it('truncates a long value in the error message', () => {
-    expect(() => decodeNewMessage({ message: ['x'.repeat(1000)] })).toThrow(/^.{1,120}$/);
+    expect(() =>
+      decodeNewMember(operations.sendMessage.body, { message: ['x'.repeat(1000)] }),
+    ).toThrow(/^.{1,120}$/);
   });
 
   it('does not encode a pet with an invalid field', () => {
     const pet = decodePet({ id: 1, name: 'Rex', categoryId: 1, status: 'lost' });
-    expect(() => encodePet(pet)).toThrow('status: expected one of available, pending, sold');
+    expect(() => encodeRecord(petRecord, pet)).toThrow(
+      'status: expected one of available, pending, sold',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { openAdministration, openPetStore } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
 import { callWith, openBuiltin, openKeys } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
-import { openAdministration, openPetStore } from '../../src/backends/open.ts';
-import type { WriteKey } from '../../src/contract/pet-store.ts';
+import type { WriteKey } from '../../src/contract/caller.ts';
+import { openAdministration, openPetStore } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
+import { openDatabase } from '../support/database.ts';
 import { describeOnEveryDatabase } from '../support/databases.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, callWith, openBuiltin, openGateway, openKeys } from '../support/gateway.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { hashOf } from '../../src/backends/builtin/stored-api-keys.ts';
-import { openAdministration, openPetStore } from '../../src/backends/open.ts';
+import { openAdministration, openPetStore } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
 import { callWith, openKeys, startGateway } from '../support/gateway.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAdministration } from '../../src/backends/open.ts';
+import { openAdministration } from '../../src/petstore/open.ts';
 import { callWith, openBuiltin } from '../support/gateway.ts';
 import { quiet } from '../support/log.ts';
 import { canMount, mountSmallDisk } from '../support/small-disk.ts';

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { describe, expect, vi } from 'vitest';
-import { openDatabase } from '../../src/backends/builtin/database.ts';
+import { openDatabase } from '../support/database.ts';
 import { quiet } from '../support/log.ts';
 import { hasNginx, nginxTest, startNginx } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { schema } from '../../src/graphql/schema.ts';
+import { schema } from '../../src/petstore/graphql/schema.ts';
 import { storeOf } from './differential.ts';
 
 const rex = { id: '1', name: 'Rex', categoryId: '2' };

@@ -6,12 +6,12 @@ import {
 } from 'graphql';
 import { expect } from 'vitest';
 import { JsonText } from '../../src/contract/json.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
 import { compileOperation } from '../../src/execution/compile.ts';
-import { PetStoreCalls } from '../../src/graphql/context.ts';
 import { typedError } from '../../src/graphql/errors.ts';
-import { schema } from '../../src/graphql/schema.ts';
 import { internalError } from '../../src/http/error.ts';
+import { PetStoreCalls } from '../../src/petstore/graphql/calls.ts';
+import { schema } from '../../src/petstore/graphql/schema.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import { callWith } from '../support/gateway.ts';
 
 /** A store that returns these results, and a record of its calls. */

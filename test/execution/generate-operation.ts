@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { NoUnusedFragmentsRule, NoUnusedVariablesRule, specifiedRules } from 'graphql';
-import { petFields } from '../../src/contract/records.ts';
+import { pet as petRecord } from '../../src/petstore/records.ts';
 
 /** Generated operations declare all variables and fragments, used or not. */
 export const rules = specifiedRules.filter(
@@ -50,7 +50,7 @@ function leaves(...names: string[]) {
     .map((parts) => parts.join(''));
 }
 
-const pet = selections('Pet', leaves(...Object.keys(petFields)), ['...Card', '...Nested']);
+const pet = selections('Pet', leaves(...Object.keys(petRecord.fields)), ['...Card', '...Nested']);
 const message = selections('Message', leaves('id', 'message', 'status', 'createdAt'), ['...Note']);
 
 function calls(texts: readonly string[], set: fc.Arbitrary<string>) {

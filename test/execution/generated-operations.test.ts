@@ -3,9 +3,10 @@ import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { InvalidResponseError } from '../../src/contract/error.ts';
 import { JsonText } from '../../src/contract/json.ts';
-import { readPets } from '../../src/contract/pets-text.ts';
-import { petFields } from '../../src/contract/records.ts';
-import { schema } from '../../src/graphql/schema.ts';
+import { createListReader } from '../../src/contract/list-text.ts';
+import { schema } from '../../src/petstore/graphql/schema.ts';
+import { operations } from '../../src/petstore/operations.ts';
+import { pet as petRecord } from '../../src/petstore/records.ts';
 import { fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
 import { compareExecutors } from './differential.ts';
 import { operation, rules, variables } from './generate-operation.ts';
@@ -20,7 +21,7 @@ const values = {
 };
 const pets = fc.record(
   Object.fromEntries(
-    Object.values(petFields).map(({ name, kind, isRequired }) => {
+    Object.values(petRecord.fields).map(({ name, kind, isRequired }) => {
       const invalid = fc.constantFrom(undefined, new Error(`invalid ${name}`));
       return [
         name,
@@ -47,7 +48,7 @@ const backend = fc.record({
     fc.oneof(
       fc.array(pets, { maxLength: 4 }),
       fc.constant(
-        readPets(
+        createListReader(operations.listPets.response)(
           '[{"id":1,"name":"Rex","categoryId":-2,"status":"sold"},{"id":9007199254740993,"name":"ö`$","categoryId":0,"status":"pending"}]',
         ),
       ),

@@ -7,9 +7,9 @@ import {
   printType,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { addPetStore } from '../../src/graphql/add-pet-store.ts';
-import type { PetStoreContext } from '../../src/graphql/context.ts';
-import { schema } from '../../src/graphql/schema.ts';
+import { addPetStore } from '../../src/petstore/graphql/add-pet-store.ts';
+import type { PetStoreContext } from '../../src/petstore/graphql/calls.ts';
+import { schema } from '../../src/petstore/graphql/schema.ts';
 
 const added = ['Pet', 'PetStatus', 'AddPetInput', 'Message', 'DateTime', 'JSON'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../packages/client/src/errors.ts';
-import { createSchema } from '../../src/graphql/schema.ts';
+import { createSchema } from '../../src/petstore/graphql/schema.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AddPetDocument, GetPetDocument } from '../../packages/client/src/documents.ts';
-import { petFields } from '../../src/contract/records.ts';
+import { pet as petRecord } from '../../src/petstore/records.ts';
 import { callWith, openBuiltin, openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
@@ -9,7 +9,7 @@ import { invalidDocuments, invalidValues } from './invalid-values.ts';
 describe('the named operations', () => {
   it('add a pet with or without each field', async () => {
     await using opened = await openGateway();
-    const { id, ...fields } = petFields;
+    const { id, ...fields } = petRecord.fields;
     const whole = Object.values(fields).map(({ name, kind }) => [name, kind.example]);
     const optional = Object.values(fields).filter(({ isRequired }) => !isRequired);
     for (const omitted of [undefined, ...optional.map(({ name }) => name)]) {

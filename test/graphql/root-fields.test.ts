@@ -9,8 +9,8 @@ import {
   resolveSchemaCoordinate,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../../src/contract/pet-store.ts';
-import { schema } from '../../src/graphql/schema.ts';
+import { schema } from '../../src/petstore/graphql/schema.ts';
+import { operations } from '../../src/petstore/operations.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { readOpenApi, type Schema } from '../support/openapi.ts';
 import { startRestGateway } from '../support/rest-gateway.ts';

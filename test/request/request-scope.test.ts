@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
 import type { OriginLimits } from '../../src/backends/rest/origin.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import { encodeResponse } from '../support/fault-server.ts';
 import { startRest } from '../support/faulty-rest.ts';
 import { startGateway, type TestOptions } from '../support/gateway.ts';

@@ -19,7 +19,7 @@ describe('the check of declarations', () => {
       { openApi: JSON.parse(openApi.replace('"listOrders"', '"orders"')) },
       [
         'schema/openapi.yaml lacks listOrders: GET /store/orders.',
-        'src/contract/pet-store.ts lacks orders: GET /store/orders.',
+        'src/petstore/operations.ts lacks orders: GET /store/orders.',
       ],
     ],
     [
@@ -31,7 +31,7 @@ describe('the check of declarations', () => {
       },
       [
         'schema/openapi.yaml lacks the required field categoryId of a pet (integer int64).',
-        'src/contract/records.ts lacks the required field categoryId of a pet (string).',
+        'src/petstore/records.ts lacks the required field categoryId of a pet (string).',
       ],
     ],
     [
@@ -48,15 +48,15 @@ describe('the check of declarations', () => {
       'a check of a service',
       { rules: sources.rules.filter((rule) => !/^GET .store.orders(?![/\w])/.test(rule)) },
       [
-        'src/conformance lacks a check of GET /store/orders.',
-        'src/conformance lacks a check of GET /store/orders without a key.',
-        'src/conformance lacks a check of GET /store/orders with a wrong key.',
+        'src/petstore/conformance lacks a check of GET /store/orders.',
+        'src/petstore/conformance lacks a check of GET /store/orders without a key.',
+        'src/petstore/conformance lacks a check of GET /store/orders with a wrong key.',
       ],
     ],
     [
       'the field of an operation',
       { schema: buildSchema(sdl.replace('orders: JSON', 'renamed: JSON')) },
-      ['src/graphql lacks Query.orders.', 'schema/operations lacks Query.orders.'],
+      ['src/petstore/graphql lacks Query.orders.', 'schema/operations lacks Query.orders.'],
     ],
     [
       'a field in the fragment',

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { openAdministration } from '../../src/backends/open.ts';
+import { openAdministration } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
 import { createFolder } from '../support/folder.ts';
 import { quiet } from '../support/log.ts';

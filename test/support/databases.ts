@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe } from 'vitest';
-import { type Database, openDatabase } from '../../src/backends/builtin/database.ts';
+import type { Database } from '../../src/petstore/builtin/tables.ts';
+import { openDatabase } from './database.ts';
 import { createFolder } from './folder.ts';
 import { quiet } from './log.ts';
 import { createDatabaseAt } from './postgres.ts';

@@ -1,5 +1,5 @@
 import { ErrorResponse } from '../../src/contract/error.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 
 /** A pet store whose `listOrders` fails with 503. All other calls work. */
 export function withoutOrders(petStore: PetStore): PetStore {

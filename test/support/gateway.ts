@@ -1,11 +1,11 @@
-import type { BuiltinPetStoreOptions } from '../../src/backends/builtin/pet-store.ts';
-import { openPetStore } from '../../src/backends/open.ts';
+import type { BuiltinOptions } from '../../src/backends/builtin/backend.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
 import { type AppOptions, type AppResources, createApp } from '../../src/gateway.ts';
 import { createFetchHandler } from '../../src/http/fetch.ts';
 import { type ListenOptions, listen } from '../../src/http/listen.ts';
 import { ApiKeys } from '../../src/keys/api-keys.ts';
+import { openPetStore } from '../../src/petstore/open.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import { type OverloadLimits, openOverloadGuard } from '../../src/request/admission.ts';
 import { openRateLimit, type RateLimitOptions } from '../../src/request/rate-limit.ts';
 import { createEnvironment, Scope } from '../../src/request/scope.ts';
@@ -27,10 +27,7 @@ export function openKeys(): ApiKeys {
 }
 
 /** Opens the built-in backend, in memory unless given a database, with its demo data. */
-export async function openBuiltin(
-  databaseUrl = ':memory:',
-  options: Partial<BuiltinPetStoreOptions> = {},
-) {
+export async function openBuiltin(databaseUrl = ':memory:', options: Partial<BuiltinOptions> = {}) {
   const keys = openKeys();
   const petStore = await openPetStore(
     { kind: 'builtin', databaseUrl, demoKey: apiKey, timeoutMs: 10_000, ...options },

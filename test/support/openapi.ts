@@ -1,3 +1,4 @@
+import { contract } from '../../src/petstore/operations.ts';
 import { openApiJson } from '../../src/v1/reference.ts';
 
 /** An operation of the OpenAPI document, with its path on this server. */
@@ -44,7 +45,7 @@ let read: Promise<OpenApi> | undefined;
 
 /** Parses the document on the first call and caches the result. */
 export function readOpenApi(): Promise<OpenApi> {
-  read ??= openApiJson().then((text) => toOpenApi(JSON.parse(text)));
+  read ??= openApiJson(contract).then((text) => toOpenApi(JSON.parse(text)));
   return read;
 }
 

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { parseJson } from '../../src/contract/json.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import type { TypedPart } from '../../src/yoga/parts.ts';
 import { openBuiltin, startGateway, type TestOptions } from './gateway.ts';
 import { graphqlRequest, withKey } from './graphql.ts';

@@ -1,4 +1,4 @@
-import { type OperationId, operations, type PetStore } from '../../src/contract/pet-store.ts';
+import { type OperationId, operations, type PetStore } from '../../src/petstore/operations.ts';
 
 /** Wraps a pet store and records the operations that are called, with their parameters. */
 export function recording(petStore: PetStore): { petStore: PetStore; calls: string[] } {

@@ -1,5 +1,5 @@
-import { openRestPetStore, type RestPetStoreOptions } from '../../src/backends/rest/pet-store.ts';
 import { createGateway, loadConfig } from '../../src/index.ts';
+import { openRestPetStore, type RestPetStoreOptions } from '../../src/petstore/rest.ts';
 import { openKeys, startGateway, type TestOptions } from './gateway.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { sendJson, startUpstream } from './upstream.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
-import type { PetStore } from '../../src/contract/pet-store.ts';
-import type { NewPet } from '../../src/contract/records.ts';
+import { openPetStore } from '../../src/petstore/open.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
+import type { NewPet } from '../../src/petstore/records.ts';
 import type { Scope } from '../../src/request/scope.ts';
 import { callWith, openKeys } from './gateway.ts';
 import { openTelemetry } from './log.ts';

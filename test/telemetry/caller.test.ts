@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openAdministration } from '../../src/backends/open.ts';
+import { openAdministration } from '../../src/petstore/open.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';

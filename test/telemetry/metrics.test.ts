@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openPetStore } from '../../src/backends/open.ts';
+import { openPetStore } from '../../src/petstore/open.ts';
 import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { callWith, openGateway, openKeys } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';

@@ -1,5 +1,5 @@
-import { openPetStore } from '../../src/backends/open.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { openPetStore } from '../../src/petstore/open.ts';
 import type { Sampling } from '../../src/telemetry/trace.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { startCollector } from '../support/collector.ts';

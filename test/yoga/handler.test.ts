@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { PetStore } from '../../src/contract/pet-store.ts';
+import type { PetStore } from '../../src/petstore/operations.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';

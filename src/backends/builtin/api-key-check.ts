@@ -1,10 +1,10 @@
+import type { CallerIdentity } from '../../contract/caller.ts';
 import { ErrorResponse, PetStoreError } from '../../contract/error.ts';
-import type { CallerIdentity } from '../../contract/pet-store.ts';
 import type { ApiKey, KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Database, Query } from './database.ts';
 import { hashOf, keyColumns, timeAfter } from './stored-api-keys.ts';
+import type { Database, Query } from './tables.ts';
 
 /** How long the look-up of a valid key counts, and that of another, in milliseconds. */
 const cacheMs = { valid: 2000, refused: 1000 };

@@ -1,10 +1,10 @@
+import type { Caller } from '../../contract/caller.ts';
 import { lateError } from '../../contract/deadline.ts';
 import {
   BackendUnavailableError,
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
-import { type Caller, type OperationId, operations } from '../../contract/pet-store.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
@@ -15,8 +15,8 @@ export interface DemoKey {
   readonly error?: (isWrite: boolean) => Error | undefined;
   /** Whether only the first call of every second request fails. */
   readonly isFlaky?: true;
-  /** The operation that behaves so, if the others succeed at once. */
-  readonly only?: OperationId;
+  /** The id of the operation that behaves so, if the others succeed at once. */
+  readonly only?: string;
   /** Whether a call that fails is carried out. */
   readonly isDone?: true;
   /** Whether reads find nothing. */
@@ -41,37 +41,33 @@ const invalid = () =>
     isStaged: true,
   });
 
-const keys: Readonly<Record<string, DemoKey>> = {
-  'demo-unauthenticated': refused('UNAUTHENTICATED', 401, 'The API key is unknown.'),
-  'demo-forbidden': refused('FORBIDDEN', 403, 'The API key may not do this.'),
-  'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
-  'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
-  'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
-  'demo-empty': { title: 'Finds no pets and no orders', isEmpty: true },
-  'demo-slow': { title: 'Succeeds after 2 s', waitMs: () => 2000 },
-  'demo-slow-orders': {
-    title: 'Orders arrive after 2 s, the rest at once',
-    waitMs: () => 2000,
-    only: 'listOrders',
-  },
-  'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
-  'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
-  'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
-  'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
-  'demo-flaky': {
-    title: 'UPSTREAM_UNAVAILABLE in every second request, first field',
-    error: closed,
-    isFlaky: true,
-  },
-  'demo-lost-write': {
-    title: 'Writes are done, but the response is lost: outcome UNKNOWN',
-    error: (isWrite) => (isWrite ? closed() : undefined),
-    isDone: true,
-  },
-};
-
-/** The demo keys with a behaviour of their own. */
-export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(keys));
+/** The demo keys with a behaviour of their own; `own` are those of the contract. */
+export const createDemoKeys = (own: Readonly<Record<string, DemoKey>>) =>
+  new Map<string, DemoKey>(
+    Object.entries({
+      'demo-unauthenticated': refused('UNAUTHENTICATED', 401, 'The API key is unknown.'),
+      'demo-forbidden': refused('FORBIDDEN', 403, 'The API key may not do this.'),
+      'demo-not-found': refused('NOT_FOUND', 404, 'There is no such record.'),
+      'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
+      'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
+      ...own,
+      'demo-slow': { title: 'Succeeds after 2 s', waitMs: () => 2000 },
+      'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
+      'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
+      'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
+      'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
+      'demo-flaky': {
+        title: 'UPSTREAM_UNAVAILABLE in every second request, first field',
+        error: closed,
+        isFlaky: true,
+      },
+      'demo-lost-write': {
+        title: 'Writes are done, but the response is lost: outcome UNKNOWN',
+        error: (isWrite) => (isWrite ? closed() : undefined),
+        isDone: true,
+      },
+    } satisfies Readonly<Record<string, DemoKey>>),
+  );
 
 /**
  * Returns a function that makes a call as its demo key has it; `work` carries it out. A write that is not
@@ -79,10 +75,10 @@ export const demoKeys: ReadonlyMap<string, DemoKey> = new Map(Object.entries(key
  */
 export function createStaging(timeoutMs: number) {
   const requests = new WeakSet<Caller>();
-  const counts = new Map<OperationId, number>();
+  const counts = new Map<string, number>();
 
   /** Whether a flaky call fails: the first of every second request that begins with this operation. */
-  function isFlakinessDue(caller: Caller, operation: OperationId): boolean {
+  function isFlakinessDue(caller: Caller, operation: string): boolean {
     if (requests.has(caller)) return false;
     requests.add(caller);
     const count = (counts.get(operation) ?? 0) + 1;
@@ -93,13 +89,14 @@ export function createStaging(timeoutMs: number) {
   return async <T>(
     { waitMs, error, isFlaky, isDone, only }: DemoKey,
     caller: Caller,
-    operation: OperationId,
+    operation: string,
+    isWrite: boolean,
     work: () => Promise<T>,
   ): Promise<T> => {
     if (only !== undefined && only !== operation) return work();
     const isDue = !isFlaky || isFlakinessDue(caller, operation);
     if (waitMs) await pause(caller, waitMs(timeoutMs));
-    const failure = isDue ? error?.(operations[operation].method === 'POST') : undefined;
+    const failure = isDue ? error?.(isWrite) : undefined;
     if (failure && !isDone) throw failure;
     const result = await work();
     if (failure && !caller.isReplayed) throw failure;

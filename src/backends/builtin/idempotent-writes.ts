@@ -1,11 +1,10 @@
+import type { Caller, WriteKey } from '../../contract/caller.ts';
 import { IdempotencyKeyReusedError } from '../../contract/error.ts';
 import { nameOfWrite } from '../../contract/idempotency.ts';
-import type { Caller, WriteKey } from '../../contract/pet-store.ts';
 import { asUnknown, outcomeOf } from '../../writes/result.ts';
-import type { Database } from './database.ts';
 import { isLocked } from './faults.ts';
-import type { Engine } from './migrations.ts';
 import { timeAfter } from './stored-api-keys.ts';
+import type { Database, Engine } from './tables.ts';
 
 /** How long a write is remembered at least, in milliseconds. */
 const keptMs = 24 * 3_600_000;

@@ -1,21 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import { decodeNewPet } from '../../contract/codec.ts';
+import { decodeNewRecord } from '../../contract/codec.ts';
 import { int64 } from '../../contract/fields.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
-import { petFields } from '../../contract/records.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
-import { type PetRow, requirePetStorable, toPetRow } from './rows.ts';
+import type { RecordTable } from './table.ts';
 
 /** Returns the error for a line that cannot be imported, which ends the whole import. */
 export function importError(lineNumber: number, reason: string): Error {
   return new Error(`Line ${lineNumber}: ${reason} Nothing was imported.`);
 }
 
-/** A kind of record that can be imported and exported as JSON Lines. */
-export type RecordKind = 'pets' | 'orders';
+/** A kind of record that can be imported and exported as JSON Lines: with fields, or opaque. */
+export type RecordKind = RecordTable | 'document';
 
-/** The row of `pets` or `orders` for a line, with the id of the line if it has one. */
-export type Row = { readonly id?: bigint } & (PetRow | { readonly document: string });
+/** The columns of a line, with its id if it has one. */
+export type Row = Readonly<Record<string, bigint | string | null>>;
 
 /** Maximum length of a line in bytes. The longest name, escaped, needs less than half of it. */
 export const maxLineBytes = 16 * 1024;
@@ -40,21 +39,22 @@ export function decodeLine(kind: RecordKind, line: Buffer, lineNumber: number): 
 }
 
 function decodeText(kind: RecordKind, text: string): Row {
-  if (kind === 'orders') return { document: readJsonText(text).text };
+  if (kind === 'document') return { document: readJsonText(text).text };
   const json = readJson(text);
-  const pet = decodeNewPet(json);
-  requirePetStorable(pet);
+  const record = decodeNewRecord(kind.record, json);
+  kind.requireStorable(record);
   // It may be misspelled, and its value would be lost.
-  const unknown = Object.keys(json as object).find((name) => !Object.hasOwn(petFields, name));
+  const { fields } = kind.record;
+  const unknown = Object.keys(json as object).find((name) => !Object.hasOwn(fields, name));
   if (unknown !== undefined) {
-    const known = Object.keys(petFields).join(', ');
+    const known = Object.keys(fields).join(', ');
     const received = JSON.stringify(unknown.slice(0, 60));
     throw new Error(`expected only the fields ${known}, received ${received}.`);
   }
-  return { ...decodeId(json), ...toPetRow(pet) };
+  return { ...decodeId(json), ...kind.toRow(record) };
 }
 
-function decodeId(json: unknown): { id?: bigint } {
+function decodeId(json: unknown): Row {
   const { id } = json as { id?: unknown };
   if (id === undefined) return {};
   const parsed = int64.parse(id);

@@ -1,8 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database, Tables } from './database.ts';
-import { decodeLine, importError, type RecordKind, type Row } from './import-line.ts';
-import type { Engine } from './migrations.ts';
-import { type PetRow, petColumns } from './rows.ts';
+import { decodeLine, importError, type RecordKind } from './import-line.ts';
+import type { Database, Engine, Tables } from './tables.ts';
 
 /** Rows per INSERT; at six parameters per row, this is far below the limits of both engines. */
 const batchSize = 1000;
@@ -14,15 +12,21 @@ const linesAtOnce = 10_000;
 const maxTries = 10;
 
 /** A row of the temporary table that holds the lines; the commit drops it, on SQLite the next import or the end. */
-type Staged = { [Column in keyof PetRow]: PetRow[Column] | null } & {
-  line: number;
-  id: bigint | null;
-  document: string | null;
-};
+type Staged = Line;
 type Session = Kysely<Tables & { staged: Staged }>;
-type Line = Row & { readonly line: number };
+type Line = { readonly line: number; readonly id?: bigint | null } & Record<
+  string,
+  bigint | number | string | null
+>;
 
-const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['document'] } as const;
+/** A kind of record, and the name of its table. */
+interface Kind {
+  readonly name: string;
+  readonly type: RecordKind;
+}
+
+const documentColumns = [{ column: 'document', type: 'text' }];
+const columnsOf = ({ type }: Kind) => (type === 'document' ? documentColumns : type.columns);
 
 /**
  * Imports all lines or none, in constant memory, and returns the number of records. They are first staged
@@ -33,14 +37,16 @@ const columnsOf = { pets: petColumns.map(({ column }) => column), orders: ['docu
 export async function importLines(
   database: Database,
   engine: Engine,
-  kind: RecordKind,
+  kinds: Readonly<Record<string, RecordKind>>,
+  name: string,
   lines: AsyncIterable<Buffer>,
 ): Promise<number> {
+  const kind = { name, type: kinds[name] ?? 'document' };
   const isPostgres = engine === 'postgres';
   const scope = isPostgres ? database.transaction() : database.connection();
   return scope.execute(async (connection: Database) => {
     const session = connection.withTables<{ staged: Staged }>();
-    await createStaged(session, isPostgres);
+    await createStaged(session, kind, isPostgres);
     const staged = await stage(session, kind, lines);
     for (let tries = 0; tries < maxTries; tries++) {
       await requireFreeIds(session, kind, staged);
@@ -51,10 +57,10 @@ export async function importLines(
   });
 }
 
-async function createStaged(session: Session, isPostgres: boolean): Promise<void> {
+async function createStaged(session: Session, kind: Kind, isPostgres: boolean): Promise<void> {
   if (!isPostgres) await sql`drop table if exists temp.staged`.execute(session);
-  const columns = petColumns.map(({ column, type }) => `${column} ${type}`);
-  const all = ['line bigint primary key', 'id bigint unique', 'document text', ...columns];
+  const columns = columnsOf(kind).map(({ column, type }) => `${column} ${type}`);
+  const all = ['line bigint primary key', 'id bigint unique', ...columns];
   const end = isPostgres ? ' on commit drop' : '';
   await sql.raw(`create temporary table staged (${all.join()})${end}`).execute(session);
   // The next lines may take any time to arrive.
@@ -63,7 +69,7 @@ async function createStaged(session: Session, isPostgres: boolean): Promise<void
 
 type Contents = Awaited<ReturnType<typeof stage>>;
 
-async function stage(session: Session, kind: RecordKind, lines: AsyncIterable<Buffer>) {
+async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>) {
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;
@@ -75,14 +81,14 @@ async function stage(session: Session, kind: RecordKind, lines: AsyncIterable<Bu
   };
   for await (const text of lines) {
     line++;
-    const row = decodeLine(kind, text, line);
+    const row = decodeLine(kind.type, text, line);
     if (row === undefined) continue;
     // Otherwise the database could assign an id to one line that a later line contains.
     withIds ??= 'id' in row;
     if ('id' in row !== withIds) {
       throw importError(line, 'expected an id on every line or on none.');
     }
-    batch.push({ line, ...row });
+    batch.push({ ...row, line } as Line);
     if (batch.length === batchSize) await flush();
   }
   if (batch.length > 0) await flush();
@@ -103,12 +109,12 @@ async function insert(session: Session, batch: readonly Line[]): Promise<void> {
 }
 
 /** Checks the ids against the database. @throws for the first line whose id is taken. */
-async function requireFreeIds(session: Session, kind: RecordKind, staged: Contents): Promise<void> {
+async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
     const { rows } = await sql<Pick<Staged, 'line' | 'id'>>`
       select line, id from staged where line > ${after} and line <= ${after + linesAtOnce}
-        and exists (select 1 from ${sql.table(kind)} as kept where kept.id = staged.id)
+        and exists (select 1 from ${sql.table(kind.name)} as kept where kept.id = staged.id)
       order by line limit 1`.execute(session);
     const [taken] = rows;
     if (taken) throw importError(Number(taken.line), `the id ${taken.id} is already taken.`);
@@ -118,7 +124,7 @@ async function requireFreeIds(session: Session, kind: RecordKind, staged: Conten
 /** Moves all lines, or none, and returns false, if an id was taken meanwhile. */
 async function move(
   session: Session,
-  kind: RecordKind,
+  kind: Kind,
   staged: Contents,
   isPostgres: boolean,
 ): Promise<boolean> {
@@ -126,14 +132,15 @@ async function move(
     ? ['savepoint moved', 'release moved', 'rollback to moved']
     : ['begin', 'commit', 'rollback'];
   const run = (statement: string) => sql.raw(statement).execute(session);
-  const columns = staged.withIds ? ['id', ...columnsOf[kind]] : columnsOf[kind];
+  const own = columnsOf(kind).map(({ column }) => column);
+  const columns = staged.withIds ? ['id', ...own] : own;
   const list = sql.join(columns.map((column) => sql.ref(column)));
   let moved = 0n;
   await run(begin);
   try {
     for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
       const { numAffectedRows = 0n } = await sql`
-        insert into ${sql.table(kind)} (${list}) select ${list} from staged
+        insert into ${sql.table(kind.name)} (${list}) select ${list} from staged
         where line > ${after} and line <= ${after + linesAtOnce} order by line
         on conflict (id) do nothing`.execute(session);
       moved += numAffectedRows;
@@ -151,9 +158,9 @@ async function move(
  * Raises PostgreSQL's sequence, which is part of no transaction, above the ids of the import before they
  * are used: a gateway that was assigned one of them would wait for the transaction to end.
  */
-async function raiseIdentity(session: Session, kind: RecordKind): Promise<void> {
+async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
   // The sequence never goes back, because other sessions hold blocks of ids below its value.
-  const sequence = sql`pg_get_serial_sequence(${kind}, 'id')::regclass`;
+  const sequence = sql`pg_get_serial_sequence(${kind.name}, 'id')::regclass`;
   await sql`
     select setval(${sequence}, highest) from (select max(id) as highest from staged) as ids
     where highest > coalesce(pg_sequence_last_value(${sequence}), 0)`.execute(session);

@@ -1,8 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-
-/** The databases that the built-in backend runs on. */
-export type Engine = 'sqlite' | 'postgres';
+import type { AnyStore } from './store.ts';
+import type { Engine } from './tables.ts';
 
 /** Returns a step of a migration, which runs these statements. */
 function run(...statements: readonly string[]) {
@@ -12,7 +11,7 @@ function run(...statements: readonly string[]) {
 }
 
 /** Returns the migrations, in the order of their names. A released migration must never change. */
-function migrationsFor(engine: Engine): Record<string, Migration> {
+function migrationsFor(engine: Engine, store: AnyStore): Record<string, Migration> {
   // Each PostgreSQL session allocates ids in blocks, so that distributed databases don't need to
   // access the sequence for every row.
   const id =
@@ -23,12 +22,7 @@ function migrationsFor(engine: Engine): Record<string, Migration> {
   return {
     '0001-pet-store': {
       up: run(
-        `create table pets (${id}, name text not null, category_id bigint not null,
-          status text check (status in ('available', 'pending', 'sold')))`,
-        'create index pets_by_status on pets (status, id)',
-        `create table orders (${id}, document text not null)`,
-        `create table messages (id text primary key, message text not null, status text not null,
-          created_at text not null)`,
+        ...store.createTables(id),
         'create table accounts (name text primary key, created_at text not null)',
         `create table api_keys (id text primary key, account text not null references accounts (name),
           key_hash text not null unique, created_at text not null, revoked_at text)`,
@@ -66,11 +60,11 @@ export async function lockTables<T>(transaction: Transaction<T>, engine: Engine)
 
 /** The encoding, the schema of the tables or of new ones, and what its owner has to run before new ones. */
 type Found = { encoding: string; schema: string | null; grant: string | null };
-const find = sql<Found>`
+const find = (mainTable: string) => sql<Found>`
   select current_setting('server_encoding') as encoding,
     coalesce((select nspname from pg_namespace join pg_class on pg_namespace.oid = relnamespace
-      where pg_class.oid = to_regclass('pets')), current_schema()) as schema,
-    case when coalesce(has_table_privilege(to_regclass('pets'), 'select'), true)
+      where pg_class.oid = to_regclass(${mainTable})), current_schema()) as schema,
+    case when coalesce(has_table_privilege(to_regclass(${mainTable}), 'select'), true)
       and not has_schema_privilege(current_schema(), 'create') then
       format('grant create on schema %I to %I', current_schema(), current_user) end as grant`;
 
@@ -78,16 +72,17 @@ const find = sql<Found>`
  * Migrates the tables in one transaction, under a lock, and returns the names of the migrations that ran.
  * @throws the error of one; the transaction is rolled back
  */
-export async function migrate<T>(database: Kysely<T>, engine: Engine) {
+export async function migrate<T>(database: Kysely<T>, engine: Engine, store: AnyStore) {
   return database.transaction().execute(async (transaction) => {
     await lockTables(transaction, engine);
-    const found = engine === 'postgres' ? (await find.execute(transaction)).rows[0] : undefined;
+    const query = find(store.mainTable);
+    const found = engine === 'postgres' ? (await query.execute(transaction)).rows[0] : undefined;
     if (found && found.encoding !== 'UTF8') {
       throw new Error(`expected the encoding UTF8, found ${found.encoding}`);
     }
     const migrator = new Migrator({
       db: transaction,
-      provider: { getMigrations: async () => migrationsFor(engine) },
+      provider: { getMigrations: async () => migrationsFor(engine, store) },
       // Otherwise, Kysely takes a table of any schema for its own.
       ...(found?.schema && { migrationTableSchema: found.schema }),
     });

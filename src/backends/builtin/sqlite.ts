@@ -58,7 +58,7 @@ function openSqlite(location: string, isServer: boolean): SqliteDatabase {
       let statement = statements.get(sql);
       if (statement === undefined) {
         statement = prepare(database, sql);
-        // Reading 20 pets takes 6.5 µs of CPU time with a cached statement, 15 µs without. The limit is
+        // Reading 20 rows takes 6.5 µs of CPU time with a cached statement, 15 µs without. The limit is
         // for migrations; the backend itself has 400 lists and a few dozen other queries.
         if (statements.size < 500) statements.set(sql, statement);
       }

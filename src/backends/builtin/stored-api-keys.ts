@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from './database.ts';
+import type { Database } from './tables.ts';
 
 /** A key that was just created, the only time that its secret is shown. Times are ISO 8601 text. */
 export type CreatedApiKey = Awaited<ReturnType<typeof insertKey>>;

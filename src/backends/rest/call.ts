@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Dispatcher } from 'undici';
+import type { Caller, ServiceCall } from '../../contract/caller.ts';
 import { CancelledError } from '../../contract/error.ts';
-import type { Caller, ServiceCall } from '../../contract/pet-store.ts';
+import { isIdempotent, isSafe } from '../../contract/operation.ts';
 import type { ApiKey, KeyedCaller } from '../../keys/api-key.ts';
 import { atEndOfTurn, waitForTurn } from '../../limits/turns.ts';
 import { requestCreated, type TrackedClient } from './connections.ts';
@@ -160,15 +161,15 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     }
     if (before && wasSent && !hasLeft) countRetry(this, before);
     const { kind, repeats } = consequencesOf(outcome);
-    const isRead = request.method === 'GET';
-    const isSafe = isRead || request.idempotencyKey !== undefined;
+    const isRead = isSafe(request.method);
+    const mayRepeat = isIdempotent(request.method) || request.idempotencyKey !== undefined;
     // The service has the key in flight (draft-ietf-httpapi-idempotency-key-header-07, section 2.7).
     const isInFlight = outcome.why === undefined && outcome.status === 409 && request.mayBeRepeated;
     const isRetry = this.#pause !== undefined;
     const isRefused = kind === 'notSent' && repeats === 'none';
     const isMissing =
       outcome.why !== undefined && outcome.why !== 'unread' && (isRead || kind === 'notSent');
-    const isAtOnce = repeats === 'all at once' || (isSafe && repeats === 'reads at once');
+    const isAtOnce = repeats === 'all at once' || (mayRepeat && repeats === 'reads at once');
     // A retry that brings no response leaves the callers with the outcome before.
     if (before && !hasLeft && (isRetry ? isMissing : isRefused)) this.#finish(before);
     else if (isOver) this.#finish(outcome);
@@ -177,7 +178,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
       this.#last = outcome;
       // undici has to return first.
       queueMicrotask(() => this.#state === 'pausing' && this.start());
-    } else if (isInFlight || (isSafe && repeats !== 'none' && !isRetry)) {
+    } else if (isInFlight || (mayRepeat && repeats !== 'none' && !isRetry)) {
       this.#retryLater(outcome);
     } else if (isLarge(outcome)) {
       this.#state = 'reading';
@@ -223,7 +224,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
 
   cancel(caller: Caller): void {
     if (this.#state === 'dropped' || this.#state === 'ended') return;
-    const isSentWrite = this.details.request.method === 'POST' && this.#timesSent > 0;
+    const isSentWrite = !isSafe(this.details.request.method) && this.#timesSent > 0;
     if (isSentWrite && caller.cancelled instanceof CancelledError) return;
     const late: Failed = this.#state === 'reading' ? this.#late : { why: 'timeout' };
     const error = isSentWrite ? toError(late) : caller.cancelled;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import type { CallSpan } from '../../contract/pet-store.ts';
+import type { CallSpan } from '../../contract/caller.ts';
 import { openTunnel, type ServiceProxy } from './proxy.ts';
 
 /** Connecting failed, so nothing was sent. `cause` is the error of the connection. */

@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
+import type { Caller, CallSpan, ServiceCall } from '../../contract/caller.ts';
 import { CancelledError, ErrorResponse, InvalidResponseError } from '../../contract/error.ts';
-import type { Caller, CallSpan, RestRequest, ServiceCall } from '../../contract/pet-store.ts';
+import { isSafe } from '../../contract/operation.ts';
+import type { RestRequest } from '../../contract/request.ts';
 import type { ApiKey, KeyedCaller, SharedRead } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -84,17 +86,16 @@ function failed(outcome: Failed): Ending {
 /** Reads the response with a status that is no success. */
 function refused(
   received: Received,
-  { operation, mayBeRepeated }: RestRequest,
+  { isMissingProof, mayBeRepeated }: RestRequest,
   apiKey: string,
 ): Ending {
   const decoded = received.decode();
   const response = decoded.why === undefined ? decoded : received;
   const { status } = response;
   const result = readError(response, apiKey, mayBeRepeated);
-  // The contract has a 404 only for a pet, by the service that has accepted the key.
   const hasBody = result instanceof ErrorResponse && result.body !== undefined;
-  const isNoPet = status === 404 && operation === 'getPet' && hasBody;
-  const isKeyAccepted = status === 401 ? false : isNoPet || undefined;
+  const isMissing = status === 404 && isMissingProof && hasBody;
+  const isKeyAccepted = status === 401 ? false : isMissing || undefined;
   const { kind, isLogged } = consequencesOf(received);
   return { result, label: status, response, isKeyAccepted, logged: isLogged ? kind : undefined };
 }
@@ -102,7 +103,7 @@ function refused(
 /** Reads and reports the outcome of a call, and passes it to the callers that wait. Never throws. */
 export function complete(call: EndedCall, outcome: Outcome): void {
   const { service, request, read } = call.details;
-  if (request.method === 'POST') service.writtenAt = performance.now();
+  if (!isSafe(request.method)) service.writtenAt = performance.now();
   service.deadlines.remove(call);
   const { reads, credential } = call.key;
   if (reads.includes(call)) reads.splice(reads.indexOf(call), 1);
@@ -136,7 +137,7 @@ function report(call: EndedCall, { result, label, response, isKeyAccepted, logge
   span?.end(label, call);
   if (logged === undefined) return;
   // Only a write goes on without the caller that it was started for.
-  const hasLeft = request.method === 'POST' && caller.cancelled instanceof CancelledError;
+  const hasLeft = !isSafe(request.method) && caller.cancelled instanceof CancelledError;
   const { requestId } = caller;
   logFailure(service.log, { requestId, hasLeft }, operation, logged, result as Error);
 }

@@ -51,7 +51,7 @@ export interface OriginOptions {
   readonly service: string;
   /** Its place among the origins, in `ApiKey.circuits`. */
   readonly index: number;
-  /** An origin such as `https://pets.example`. */
+  /** An origin such as `https://service.example`. */
   readonly origin: string;
   readonly proxy: ServiceProxy | undefined;
   readonly tls: SecureContextOptions;

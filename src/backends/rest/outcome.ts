@@ -6,6 +6,7 @@ import {
   InvalidResponseError,
   type PetStoreError,
 } from '../../contract/error.ts';
+import { isSafe } from '../../contract/operation.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
 
@@ -126,7 +127,7 @@ export function consequencesOf({ why, status }: Outcome): Consequences {
 
 /** Returns what is known after an attempt: only a success adds to a write that may have been carried out. */
 export function latest<T extends Outcome>(before: T | undefined, outcome: T, method: string): T {
-  if (before === undefined || method === 'GET') return outcome;
+  if (before === undefined || isSafe(method)) return outcome;
   return isSuccess(outcome) || consequencesOf(before).kind === 'notSent' ? outcome : before;
 }
 

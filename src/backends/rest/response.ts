@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import { redactKey } from '../../contract/bearer.ts';
+import type { Caller } from '../../contract/caller.ts';
 import { decodeErrorBody } from '../../contract/codec.ts';
 import { decodeContent } from '../../contract/content-coding.ts';
 import {
@@ -9,7 +10,6 @@ import {
   InvalidResponseError,
 } from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
-import type { Caller } from '../../contract/pet-store.ts';
 import { readJson } from '../../contract/response-json.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
-import { openDatabase } from '../../../src/backends/builtin/database.ts';
 import { hashOf } from '../../../src/backends/builtin/stored-api-keys.ts';
-import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
-import { petFields } from '../../../src/contract/records.ts';
+import { openAdministration, openPetStore } from '../../../src/petstore/open.ts';
+import { pet as petRecord } from '../../../src/petstore/records.ts';
+import { openDatabase } from '../../support/database.ts';
 import { describeOnEveryDatabase, onDatabase } from '../../support/databases.ts';
 import { callWith, openBuiltin, openKeys, startGateway } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
@@ -330,7 +330,7 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     ['{"name":"b\\u0000","categoryId":1,"id":2}', 'Line 3: name: expected text without NUL'],
     [
       '{"name":"b","categoryId":1,"state":"sold"}',
-      `Line 3: expected only the fields ${Object.keys(petFields).join(', ')}, received "state".`,
+      `Line 3: expected only the fields ${Object.keys(petRecord.fields).join(', ')}, received "state".`,
     ],
     [`{"name":"${'b'.repeat(1001)}","categoryId":1}`, 'Line 3: name: expected at most 1000 char'],
     [`{"name":"b","categoryId":1${' '.repeat(16_384)}}`, 'Line 3: expected at most 16384 bytes.'],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demoKeys } from '../../../src/backends/builtin/demo-keys.ts';
-import { openPetStore } from '../../../src/backends/open.ts';
+import { demoKeys, openPetStore } from '../../../src/petstore/open.ts';
 import { createFolder } from '../../support/folder.ts';
 import {
   apiKey,

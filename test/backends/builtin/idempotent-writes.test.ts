@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { openAdministration, openPetStore } from '../../../src/backends/open.ts';
 import { ApiKeys } from '../../../src/keys/api-keys.ts';
+import { openAdministration, openPetStore } from '../../../src/petstore/open.ts';
 import {
   createPostgresDatabase,
   describeOnEveryDatabase,

@@ -2,8 +2,8 @@ import { chmod, copyFile, readFile, rename, stat, writeFile } from 'node:fs/prom
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDatabase } from '../../../src/backends/builtin/database.ts';
-import type { WriteKey } from '../../../src/contract/pet-store.ts';
+import type { WriteKey } from '../../../src/contract/caller.ts';
+import { openDatabase } from '../../support/database.ts';
 import { createFolder } from '../../support/folder.ts';
 import { callWith, openBuiltin } from '../../support/gateway.ts';
 import { quiet } from '../../support/log.ts';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { petFields } from '../../../src/contract/records.ts';
+import { pet as petRecord } from '../../../src/petstore/records.ts';
 import { anyCharacter } from '../../support/fuzzed.ts';
 
 /** The bytes of a REST response, with what a test knows about them. */
@@ -71,7 +71,7 @@ const valid = {
 };
 const validPet = object(
   Object.fromEntries(
-    Object.values(petFields).map(({ name, kind, isRequired }) => [
+    Object.values(petRecord.fields).map(({ name, kind, isRequired }) => [
       name,
       isRequired ? valid[kind.name] : fc.oneof(valid[kind.name], fc.constant('null')),
     ]),

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { petFields } from '../../../src/contract/records.ts';
+import { pet as petRecord } from '../../../src/petstore/records.ts';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { fuzzed, fuzzTimeout } from '../../support/fuzzed.ts';
 import { openGateway } from '../../support/gateway.ts';
@@ -17,7 +17,7 @@ import {
 } from './generate-response.ts';
 
 const key = 'generated-secret-key';
-const pet = `{ ${Object.keys(petFields).join(' ')} }`;
+const pet = `{ ${Object.keys(petRecord.fields).join(' ')} }`;
 const queries: Readonly<Record<Operation, string>> = {
   pets: `{ r: pets ${pet} }`,
   orders: '{ r: orders }',

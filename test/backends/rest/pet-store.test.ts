@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
+import type { RestPetStoreOptions } from '../../../src/petstore/rest.ts';
 import { callWith } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { openMountable, openRest } from '../../support/rest-gateway.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { RestPetStoreOptions } from '../../../src/backends/rest/pet-store.ts';
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
+import type { RestPetStoreOptions } from '../../../src/petstore/rest.ts';
 import { encodeResponse, type Respond } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';

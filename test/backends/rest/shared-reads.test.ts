@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Caller } from '../../../src/contract/caller.ts';
 import { BackendTimeoutError, CancelledError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
-import type { Caller, ListPetsQuery } from '../../../src/contract/pet-store.ts';
+import type { ListPetsQuery } from '../../../src/petstore/operations.ts';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';

@@ -1,10 +1,10 @@
 import type { SchemaTypes } from '@pothos/core';
-import type { Message, NewPet, Pet, PetStatus } from '../contract/records.ts';
+import type { Message, NewPet, Pet, PetStatus } from '../records.ts';
 import type { PetStoreBuilder } from './builder.ts';
-import type { PetStoreContext } from './context.ts';
-import { addMessages } from './message.ts';
-import { addOrders } from './order.ts';
-import { addPets } from './pet.ts';
+import type { PetStoreContext } from './calls.ts';
+import { addMessages } from './messages.ts';
+import { addOrders } from './orders.ts';
+import { addPets } from './pets.ts';
 
 /** The types of the pet store in a builder with these types. */
 export interface PetStoreRefs<Types extends SchemaTypes> {

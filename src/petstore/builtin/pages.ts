@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import type { ListPetsQuery } from '../../contract/pet-store.ts';
-import { readPets } from '../../contract/pets-text.ts';
-import { type Pets, pageSize, petFields } from '../../contract/records.ts';
-import type { Database } from './database.ts';
-import type { Engine } from './migrations.ts';
-import { selectedPet, toPet } from './rows.ts';
+import type { Engine } from '../../backends/builtin/tables.ts';
+import { createListReader } from '../../contract/list-text.ts';
+import { type ListPetsQuery, operations } from '../operations.ts';
+import { type Pets, pageSize, pet } from '../records.ts';
+import { type Database, pets } from './tables.ts';
+
+const readPets = createListReader(operations.listPets.response);
 
 /**
  * Creates the reader of pages of pets, in the order of their ids. It compiles each query once, at
@@ -50,16 +51,20 @@ function prepareText(database: Database, page: ListPetsQuery): ReadPage {
 
 /** SQLite aggregates the rows of an ordered subquery in its order; the tests pin it. */
 const jsonOfPage = sql<string>`json_group_array(json_object(${sql.join(
-  Object.keys(petFields).map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`),
+  Object.keys(pet.fields).map((name) => sql`${sql.lit(name)}, ${sql.ref(name)}`),
 )}))`;
 
 /** A JSON text would take PostgreSQL more time than it saves here (docs/performance.md). */
 function prepareRows(database: Database, page: ListPetsQuery): ReadPage {
   const query = selectPage(database, page).compile();
-  return async (connection) => (await connection.executeQuery(query)).rows.map(toPet);
+  return async (connection) => (await connection.executeQuery(query)).rows.map(pets.toRecord);
 }
 
 function selectPage(database: Database, { limit = pageSize.default, status }: ListPetsQuery) {
-  const first = database.selectFrom('pets').select(selectedPet).orderBy('id').limit(sql.lit(limit));
+  const first = database
+    .selectFrom('pets')
+    .select(pets.selected)
+    .orderBy('id')
+    .limit(sql.lit(limit));
   return status === undefined ? first : first.where('status', '=', status);
 }

@@ -1,23 +1,17 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import type { Backend, Call } from '../../contract/backend.ts';
 import { callHeaders } from '../../contract/call-headers.ts';
-import { decodeMessage, decodePet, encodePet } from '../../contract/codec.ts';
+import type { WriteKey } from '../../contract/caller.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
 import { nameOfWrite } from '../../contract/idempotency.ts';
-import type { Int64 } from '../../contract/int64.ts';
-import type { JsonText } from '../../contract/json.ts';
+import { type Contract, isSafe } from '../../contract/operation.ts';
 import {
-  type ListPetsQuery,
-  type Operation,
-  type OperationId,
-  operations,
-  type PetStore,
+  createRequestWriter,
+  createResponseReader,
+  type RequestParts,
   type RestRequest,
-  searchOf,
-  type WriteKey,
-} from '../../contract/pet-store.ts';
-import { readPets } from '../../contract/pets-text.ts';
-import type { NewPet } from '../../contract/records.ts';
-import { readJson, readJsonText } from '../../contract/response-json.ts';
+} from '../../contract/request.ts';
+import { readJsonText } from '../../contract/response-json.ts';
 import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { createLabels } from '../../telemetry/metrics.ts';
@@ -32,18 +26,16 @@ import { consequencesOf, toError } from './outcome.ts';
 import { type ProxyOptions, proxyOf } from './proxy.ts';
 
 /** Options of the REST backend. */
-export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
-  /** The base URL, including `/v1`. */
-  readonly baseUrl: URL;
-  /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
-  readonly messagesBaseUrl: URL | undefined;
+export interface RestOptions extends TlsFiles, ProxyOptions {
+  /** The base URL of each service; the calls of one without cannot be made. The first has one. */
+  readonly baseUrls: Readonly<Record<string, URL | undefined>>;
   /** Deadline of one call, including retries, in milliseconds. */
   readonly timeoutMs: number;
   readonly limits?: Partial<OriginLimits>;
   /** Share one call among equal reads in flight. */
   readonly shareReads?: boolean;
-  /** Which services get an `Idempotency-Key` with each write, because they honour it: `on` for both. */
-  readonly honouring?: 'off' | 'on' | Operation['service'];
+  /** The service that gets an `Idempotency-Key` with each write, because it honours it; `on` for all. */
+  readonly honouring?: string;
   /** Whether the log and traces show a hash of the API key, for which the secret is required. */
   readonly logCredential?: 'off' | 'hash';
   readonly logCredentialSecret?: string | undefined;
@@ -55,15 +47,22 @@ export interface RestPetStoreOptions extends TlsFiles, ProxyOptions {
  */
 const maxSharedAgeMs = 100;
 
-/** Opens the REST service as a `PetStore`. Connects on the first call. @throws as `readTlsFiles` does. */
+/** What a REST backend has beside the operations. */
+type RestBackend = Backend<KeyedCaller> & { reload(files: TlsFiles): void };
+
+/**
+ * Opens the services of a contract as a backend with a method for each of its operations. Connects on the
+ * first call. @throws as `readTlsFiles` does.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the way of every call.
-export function openRestPetStore(
-  options: RestPetStoreOptions,
+export function openRestBackend(
+  { operations, services }: Contract,
+  options: RestOptions,
   telemetry: Reporting,
   keys: ApiKeys,
-): PetStore<KeyedCaller> & { reload(files: TlsFiles): void } {
+): RestBackend {
   const { log, metrics } = telemetry;
-  const { baseUrl, messagesBaseUrl, timeoutMs, shareReads = false, honouring = 'off' } = options;
+  const { baseUrls, timeoutMs, shareReads = false, honouring = 'off' } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
   const limits = {
     ...defaultLimits,
@@ -72,15 +71,22 @@ export function openRestPetStore(
     ...options.limits,
   };
   const tls = readTlsFiles('UPSTREAM', options);
-  const open = (service: string, index: number, url: URL) => {
-    const proxy = proxyOf(url, options);
-    return new Origin({ service, index, origin: url.origin, proxy, tls, limits }, keys, telemetry);
-  };
-  const petsOrigin = open('pets', 0, baseUrl);
-  const isSame = messagesBaseUrl === undefined || messagesBaseUrl.origin === baseUrl.origin;
-  const messagesOrigin = isSame ? petsOrigin : open('messages', 1, messagesBaseUrl);
-  const origins = [petsOrigin, messagesOrigin];
+  const origins: Origin[] = [];
+  const originsByUrl = new Map<string, Origin>();
   const shared = { deadlines: new Deadlines(), timeoutMs, keys, log, metrics };
+
+  /** Services at one origin share it. */
+  function originOf(service: string, url: URL): Origin {
+    const { origin } = url;
+    const opened = originsByUrl.get(origin);
+    if (opened) return opened;
+    const proxy = proxyOf(url, options);
+    const index = origins.length;
+    const next = new Origin({ service, index, origin, proxy, tls, limits }, keys, telemetry);
+    origins.push(next);
+    originsByUrl.set(origin, next);
+    return next;
+  }
 
   /** A proxy for an `http:` URL gets whole URLs, and its own credential (RFC 9112, section 3.2.2). */
   function destinationOf(origin: Origin, url: URL) {
@@ -90,14 +96,18 @@ export function openRestPetStore(
     return { ...shared, origin, writtenAt: 0, baseUrl: url, prefix, headers };
   }
 
-  const destinations = {
-    pets: destinationOf(petsOrigin, baseUrl),
-    messages: messagesBaseUrl && destinationOf(messagesOrigin, messagesBaseUrl),
-  };
+  const names = Object.keys(services);
+  const [main = ''] = names;
+  const destinations = new Map(
+    names.map((name) => {
+      const url = baseUrls[name];
+      return [name, url && destinationOf(originOf(name, url), url)];
+    }),
+  );
 
   /** Sends a request, or joins an equal read. */
   function send<T>(
-    service: Operation['service'],
+    service: string,
     caller: KeyedCaller,
     request: RestRequest,
     read: Read<T>,
@@ -108,13 +118,12 @@ export function openRestPetStore(
     }
     if (caller.cancelled) return Promise.reject(caller.cancelled);
     const { operation, method, path, body, idempotencyKey } = request;
-    const destination = destinations[service];
+    const destination = destinations.get(service);
     if (destination === undefined) {
       const { requestId } = caller;
-      log.warn({ requestId, operation }, 'REST call not made: MESSAGES_BASE_URL is not set');
-      return Promise.reject(
-        new NotConfiguredError('This gateway is not configured to send messages.'),
-      );
+      const { variable, missing } = services[service] as Contract['services'][string];
+      log.warn({ requestId, operation }, `REST call not made: ${variable} is not set`);
+      return Promise.reject(new NotConfiguredError(missing));
     }
     const { key, forwarded } = caller;
     const isShared = shareReads && method === 'GET';
@@ -149,44 +158,41 @@ export function openRestPetStore(
     return result;
   }
 
-  /**
-   * Creates the method of an operation. `describe` returns what its request has beside the path;
-   * `parameter` replaces the name in it.
-   */
-  function method<Value, Result>(
-    operation: OperationId,
-    read: Read<Result>,
-    describe: (value: Value) => { parameter?: string; search?: string; json?: object },
-  ) {
-    const { method, path: template, service } = operations[operation];
-    const hasKeys = method === 'POST' && ['on', service].includes(honouring);
-    return (caller: KeyedCaller, value: Value, write?: WriteKey) => {
-      const { parameter = '', search = '', json } = describe(value);
-      const path = template.replace(/\{\w+\}/, parameter) + search;
+  /** Creates the method of an operation. */
+  function methodOf(id: string): Call<KeyedCaller> {
+    const operation = operations[id] as Contract['operations'][string];
+    const { method, path: template, service, isMissingProof } = operation;
+    const write = createRequestWriter(operation);
+    const read = createResponseReader(operation);
+    const hasKeys = !isSafe(method) && ['on', service].includes(honouring);
+    return (caller, value, key?: WriteKey) => {
+      let parts: RequestParts;
+      try {
+        parts = write(value);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      const { path, json } = parts;
       const body = json && JSON.stringify(json);
-      const request = { operation, method, path, template, body };
+      const request = { operation: id, method, path, template, body, isMissingProof };
       if (!hasKeys) return send(service, caller, request, read);
       // One per API key, because the service may ignore whose it is.
-      const idempotencyKey = write ? nameOfWrite(caller, write) : randomUUID();
-      const key = { idempotencyKey, mayBeRepeated: write !== undefined };
-      return send(service, caller, { ...request, ...key }, read);
+      const idempotencyKey = key ? nameOfWrite(caller, key) : randomUUID();
+      const sent = { idempotencyKey, mayBeRepeated: key !== undefined };
+      return send(service, caller, { ...request, ...sent }, read);
     };
   }
 
   const otherPath = createLabels(100, '');
   return {
-    listPets: method('listPets', readPets, (query: ListPetsQuery) => ({ search: searchOf(query) })),
-    createPet: method('createPet', readPet, (pet: NewPet) => ({ json: encodePet(pet) })),
-    getPet: method('getPet', readPet, (petId: Int64) => ({ parameter: petId })),
-    listOrders: method<void, JsonText>('listOrders', readJsonText, () => ({})),
-    sendMessage: method('sendMessage', readMessage, (message: string) => ({ json: { message } })),
+    ...Object.fromEntries(Object.keys(operations).map((id) => [id, methodOf(id)])),
     send(caller, request) {
       const operation = otherPath(request.operation);
-      const read = request.method === 'GET' ? readJsonText : readWritten;
-      return send('pets', caller, { ...request, operation }, read);
+      const read = isSafe(request.method) ? readJsonText : readWritten;
+      return send(main, caller, { ...request, operation }, read);
     },
     async checkReady() {
-      const outcome = await petsOrigin.checkReady();
+      const outcome = await destinations.get(main)?.origin.checkReady();
       if (outcome === undefined) return;
       const error = toError(outcome);
       logFailure(log, { requestId: 'readyz' }, 'checkReady', consequencesOf(outcome).kind, error);
@@ -204,5 +210,3 @@ export function openRestPetStore(
 
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
 const readWritten = (text: string) => readJsonText(text || 'null');
-const readPet = (text: string) => decodePet(readJson(text));
-const readMessage = (text: string) => decodeMessage(readJson(text));

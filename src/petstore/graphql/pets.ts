@@ -1,14 +1,15 @@
-import { parseInt64 } from '../contract/int64.ts';
+import { parseInt64 } from '../../contract/int64.ts';
+import { invalidArguments } from '../../graphql/invalid-input.ts';
 import {
   getPetRemoval,
-  isPageSize,
+  limit as kindOfLimit,
   type NewPet,
   type PetField,
   type Pet as PetRecord,
   pageSize,
-} from '../contract/records.ts';
+} from '../records.ts';
 import type { PetStoreBuilder } from './builder.ts';
-import { invalidArguments } from './invalid-input.ts';
+import { inputChecks } from './calls.ts';
 
 /** Adds pets, their queries and their mutation. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of declarations.
@@ -81,7 +82,8 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { limit, status }, { petStore }, { path }) {
         const size = limit ?? pageSize.default;
-        if (!isPageSize(size)) throw invalidArguments({ limit: size });
+        if (kindOfLimit.parse(size) === undefined)
+          throw invalidArguments({ limit: size }, inputChecks);
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
         return petStore.listPetsAsText({ limit: sent, status: status ?? undefined }, path.key);
@@ -101,7 +103,7 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { id }, { petStore }, { path }) {
         const petId = parseInt64(id);
-        if (petId === undefined) throw invalidArguments({ id });
+        if (petId === undefined) throw invalidArguments({ id }, inputChecks);
         return petStore.getPet(petId, path.key);
       },
     }),
@@ -118,7 +120,7 @@ export function addPets(builder: PetStoreBuilder) {
       resolve(_root, { input }, { petStore }, { path }) {
         const { name, status } = input;
         const categoryId = parseInt64(input.categoryId);
-        if (categoryId === undefined) throw invalidArguments({ input });
+        if (categoryId === undefined) throw invalidArguments({ input }, inputChecks);
         const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
         return petStore.createPet(pet, path.key);
       },

@@ -1,19 +1,20 @@
-import { shown } from '../contract/json.ts';
-import type { OperationId } from '../contract/pet-store.ts';
+import { type Check, type CheckedService, info, skip } from '../../conformance/check.ts';
+import { expectError, requireThat } from '../../conformance/expect.ts';
+import type { ServiceRequest } from '../../conformance/http-client.ts';
+import { shown } from '../../contract/json.ts';
+import { getPetRemoval, type Pet, type PetStatus, pageSize, petStatuses } from '../records.ts';
 import {
-  getPetRemoval,
-  type Pet,
-  type PetStatus,
-  pageSize,
-  petStatuses,
-} from '../contract/records.ts';
-import { type Check, type CheckedService, check, info, requireThat, skip } from './check.ts';
-import { describe, expectError, expectPet, expectPets, formatPets } from './expect.ts';
-import type { ServiceRequest } from './http-client.ts';
-import { withoutKey } from './refusing.ts';
+  check,
+  expectPet,
+  expectPets,
+  formatPets,
+  type Pets,
+  unspecified,
+  withoutKey,
+} from './check.ts';
 
 /** The checks that only send GET requests. */
-export const readingChecks: readonly Check[] = [
+export const readingChecks: readonly Check<Pets>[] = [
   ...withoutKey('list', 'listPets'),
   ...withoutKey('get', 'getPet', getAny),
   ...withoutKey('orders', 'listOrders'),
@@ -30,10 +31,10 @@ export const readingChecks: readonly Check[] = [
     'get',
     'getPet',
     ': 200 with the pet of this id, every digit exact',
-    async ({ send, pets }) => {
+    async ({ send, known: pets }) => {
       const known = greatest(pets);
       if (known === undefined) return skip('the list has no pet');
-      expectId(expectPet(await send('getPet', { parameter: known.id }), 200), known.id);
+      expectId(expectPet(await send('getPet', { parameters: { petId: known.id } }), 200), known.id);
       return `200, pet ${known.id}`;
     },
   ),
@@ -53,16 +54,16 @@ export const readingChecks: readonly Check[] = [
   unspecified('orders', 'listOrders'),
 ];
 
-function listing(id: string, search: string, rule: string, limit: number): Check {
+function listing(id: string, search: string, rule: string, limit: number): Check<Pets> {
   return check(id, 'listPets', `${search}: ${rule} ${formatPets(limit)}`, async ({ send }) => {
     const pets = expectPets(await send('listPets', { search }), limit);
     return `200, ${formatPets(pets.length)}`;
   });
 }
 
-function filtering(status: PetStatus): Check {
+function filtering(status: PetStatus): Check<Pets> {
   const rule = `?status=${status}: all pets of this status, and no others`;
-  return check(`filter-${status}`, 'listPets', rule, async ({ send, pets }) => {
+  return check(`filter-${status}`, 'listPets', rule, async ({ send, known: pets }) => {
     const limit = pageSize.maximum;
     const search = `?limit=${limit}&status=${status}`;
     const filtered = expectPets(await send('listPets', { search }), limit);
@@ -81,10 +82,10 @@ function filtering(status: PetStatus): Check {
   });
 }
 
-function missing(id: string, description: string, petId: string): Check {
+function missing(id: string, description: string, petId: string): Check<Pets> {
   const rule = ` with ${description}: 404 with an Error body`;
   return check(id, 'getPet', rule, async ({ send }) => {
-    const response = await send('getPet', { parameter: petId });
+    const response = await send('getPet', { parameters: { petId } });
     if (response.status !== 200) return expectError(response, 404);
     expectId(expectPet(response, 200), petId);
     return skip(`pet ${petId} exists`);
@@ -95,14 +96,8 @@ function expectId(pet: Pet, id: string): void {
   requireThat(pet.id === id, `expected pet ${id}, received pet ${pet.id}`);
 }
 
-function unspecified(id: string, operation: OperationId, search = ''): Check {
-  return check(id, operation, search, async ({ send }) =>
-    info(describe(await send(operation, { search }))),
-  );
-}
-
-function getAny({ pets }: CheckedService): ServiceRequest {
-  return { parameter: greatest(pets)?.id ?? '1' };
+function getAny({ known: pets }: CheckedService<Pets>): ServiceRequest {
+  return { parameters: { petId: greatest(pets)?.id ?? '1' } };
 }
 
 /** Returns the pet with the greatest id, which loses digits first if the service rounds. */

@@ -1,4 +1,4 @@
-import type { Message as MessageRecord } from '../contract/records.ts';
+import type { Message as MessageRecord } from '../records.ts';
 import type { PetStoreBuilder } from './builder.ts';
 
 /** Adds messages and their mutation. */

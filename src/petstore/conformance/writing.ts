@@ -1,24 +1,24 @@
-import { decodeMessage, encodePet } from '../contract/codec.ts';
-import { shown } from '../contract/json.ts';
-import { mapPet, type NewPet, type Pet, petFields } from '../contract/records.ts';
+import { type Check, type CheckedService, type Finding, info } from '../../conformance/check.ts';
 import {
-  type Check,
-  type CheckedService,
-  check,
-  type Finding,
-  info,
+  describe,
+  expectError,
+  expectSame,
+  readResponseJson,
   requireThat,
-} from './check.ts';
-import { describe, expectError, expectPet, expectSame, readResponseJson } from './expect.ts';
-import type { ServiceResponse } from './http-client.ts';
-import { refusing, withoutKey } from './refusing.ts';
+} from '../../conformance/expect.ts';
+import type { ServiceResponse } from '../../conformance/http-client.ts';
+import { decodeRecord, encodeRecord } from '../../contract/codec.ts';
+import type { Field } from '../../contract/fields.ts';
+import { shown } from '../../contract/json.ts';
+import { message, type NewPet, pet } from '../records.ts';
+import { check, expectPet, type Pets, refusing, withoutKey } from './check.ts';
 
 /** Checks bodies without a required field or with an invalid value, for each field. */
-const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired }) => {
+const invalidBodies = Object.values<Field>(pet.fields).flatMap(({ name, kind, isRequired }) => {
   if (name === 'id') return [];
   const refused = (id: string, description: string, json?: string) => {
     const value = json === undefined ? undefined : JSON.rawJSON(json);
-    const body = JSON.stringify({ ...encodePet(validPet([])), [name]: value });
+    const body = JSON.stringify({ ...encodeRecord(pet, validPet([])), [name]: value });
     const what = `${description} ${name}`;
     return refusing(`create-${id}-${name}`, 'createPet', what, 400, () => ({ body }));
   };
@@ -27,14 +27,14 @@ const invalidBodies = Object.values(petFields).flatMap(({ name, kind, isRequired
 });
 
 const text = 'Contract check';
-const message = { body: JSON.stringify({ message: text }) };
+const sent = { body: JSON.stringify({ message: text }) };
 
 /** The checks that send POST requests; a service that passes has two more pets and a message. */
-export const writingChecks: readonly Check[] = [
-  ...withoutKey('create', 'createPet', ({ pets }) => ({ body: bodyOf(validPet(pets)) })),
+export const writingChecks: readonly Check<Pets>[] = [
+  ...withoutKey('create', 'createPet', ({ known: pets }) => ({ body: bodyOf(validPet(pets)) })),
   ...invalidBodies,
   check('create', 'createPet', ': 201 with the pet and its id, and GET returns it', (service) =>
-    addAndGet(service, validPet(service.pets)),
+    addAndGet(service, validPet(service.known)),
   ),
   check(
     'create-int64',
@@ -42,50 +42,56 @@ export const writingChecks: readonly Check[] = [
     ' with a categoryId of 2^63-1: 201, digits and Unicode text preserved',
     (service) => addAndGet(service, { name: 'Überprüfung 🐕', categoryId: '9223372036854775807' }),
   ),
-  ...withoutKey('message', 'sendMessage', () => message),
+  ...withoutKey('message', 'sendMessage', () => sent),
   refusing('message-no-message', 'sendMessage', 'without a message', 400, () => ({ body: '{}' })),
   refusing('message-no-json', 'sendMessage', 'with a body that is not JSON', 400, () => ({
     body: '{',
   })),
   refusing('message-no-type', 'sendMessage', 'without a content type', 400, () => ({
-    ...message,
+    ...sent,
     contentType: null,
   })),
   check(
     'message',
     'sendMessage',
     ': success with the message, its id, status and timestamp',
-    async ({ send }) => expectMessage(await send('sendMessage', message)),
+    async ({ send }) => expectMessage(await send('sendMessage', sent)),
   ),
 ];
 
-async function addAndGet({ send, pets }: CheckedService, pet: NewPet): Promise<string | Finding> {
-  const response = await send('createPet', { body: bodyOf(pet) });
-  if (response.status === 400 && pet.categoryId !== validPet(pets).categoryId) {
+async function addAndGet(
+  { send, known: pets }: CheckedService<Pets>,
+  newPet: NewPet,
+): Promise<string | Finding> {
+  const response = await send('createPet', { body: bodyOf(newPet) });
+  if (response.status === 400 && newPet.categoryId !== validPet(pets).categoryId) {
     const seen = expectError(response, 400);
     return info(`${seen}; the contract does not specify whether the category must exist`);
   }
   const added = expectPet(response, 201);
-  expectSame(added, pet);
-  expectSame(expectPet(await send('getPet', { parameter: added.id }), 200), added);
+  expectSame<(typeof pet)['fields']>(added, newPet);
+  expectSame<(typeof pet)['fields']>(
+    expectPet(await send('getPet', { parameters: { petId: added.id } }), 200),
+    added,
+  );
   return `201, pet ${added.id}`;
 }
 
 /** Returns a valid pet with all fields, in a category that exists if one is known. */
-export function validPet(pets: readonly Pet[]): Required<NewPet> {
-  const { id, ...pet } = mapPet<unknown, unknown>({}, (_, { kind }) => kind.example);
+export function validPet(pets: Pets): Required<NewPet> {
+  const { id, ...example } = pet.map<unknown, unknown>({}, (_, { kind }) => kind.example);
   const categoryId = pets[0]?.categoryId ?? '1';
-  return { ...pet, categoryId } as Required<NewPet>;
+  return { ...example, categoryId } as Required<NewPet>;
 }
 
 /** Returns the body of `POST /pets`. */
-export function bodyOf(pet: NewPet): string {
-  return JSON.stringify(encodePet(pet));
+export function bodyOf(newPet: NewPet): string {
+  return JSON.stringify(encodeRecord(pet, newPet));
 }
 
 function expectMessage(response: ServiceResponse): string {
   requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-  const received = decodeMessage(readResponseJson(response));
+  const received = decodeRecord(message, readResponseJson(response));
   const problem = `message: expected ${shown(text)}, received ${shown(received.message)}`;
   requireThat(received.message === text, problem);
   return `${response.status}, status ${shown(received.status)}`;

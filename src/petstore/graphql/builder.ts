@@ -1,5 +1,5 @@
 import type SchemaBuilder from '@pothos/core';
-import type { PetStoreContext } from './context.ts';
+import type { PetStoreContext } from './calls.ts';
 
 /** A Pothos builder with what the pet store needs. Every entity adds its types and fields to it. */
 export type PetStoreBuilder = InstanceType<

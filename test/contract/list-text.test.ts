@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePets } from '../../src/contract/codec.ts';
+import { decodeList } from '../../src/contract/codec.ts';
 import { decodeUtf8 } from '../../src/contract/json.ts';
-import { PetsText, readPets } from '../../src/contract/pets-text.ts';
-import { type Pet, petFields } from '../../src/contract/records.ts';
+import { createListReader, ListText } from '../../src/contract/list-text.ts';
 import { readJson } from '../../src/contract/response-json.ts';
+import { operations } from '../../src/petstore/operations.ts';
+import { type Pet, pet as petRecord } from '../../src/petstore/records.ts';
 import { anyCharacter, fuzzed, fuzzTimeout } from '../support/fuzzed.ts';
+
+type PetsText = ListText<(typeof petRecord)['fields']>;
+
+const readPets = createListReader(operations.listPets.response);
 
 const ids = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 5000 }).map(String) },
@@ -48,7 +53,9 @@ const values = { int64: ids, text: names, enumeration: statuses };
 /** Generates the members of a pet as text; most of them are valid. */
 const members = fc
   .record(
-    Object.fromEntries(Object.values(petFields).map(({ name, kind }) => [name, values[kind.name]])),
+    Object.fromEntries(
+      Object.values(petRecord.fields).map(({ name, kind }) => [name, values[kind.name]]),
+    ),
   )
   .map((texts) => Object.entries(texts).map(([key, text]) => `"${key}":${text}`));
 
@@ -101,11 +108,11 @@ function attempt(read: () => Iterable<unknown>): unknown {
 function readLikeDecoder(body: string): PetsText | undefined {
   let own: Iterable<unknown> | undefined;
   const read = attempt(() => (own = readPets(body)));
-  expect(read).toEqual(attempt(() => decodePets(readJson(body))));
-  return own instanceof PetsText ? own : undefined;
+  expect(read).toEqual(attempt(() => decodeList(operations.listPets.response, readJson(body))));
+  return own instanceof ListText ? (own as PetsText) : undefined;
 }
 
-const optionalFields = Object.values(petFields).flatMap(({ name, isRequired }) =>
+const optionalFields = Object.values(petRecord.fields).flatMap(({ name, isRequired }) =>
   isRequired ? [] : [name],
 );
 
@@ -178,7 +185,10 @@ function pets(count: number): object[] {
 
 /** Returns a list of one pet with all fields; these replace the JSON of some. */
 function textOf(changed: Readonly<Record<string, string | undefined>>): string {
-  const usual = Object.values(petFields).map(({ name, kind }) => [name, usualValues[kind.name]]);
+  const usual = Object.values(petRecord.fields).map(({ name, kind }) => [
+    name,
+    usualValues[kind.name],
+  ]);
   const all = Object.entries({ ...Object.fromEntries(usual), ...changed });
   const present = all.filter(([, value]) => value !== undefined);
   return `[{${present.map(([name, value]) => `"${name}":${value}`)}}]`;
