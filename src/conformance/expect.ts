@@ -22,7 +22,7 @@ export function expectList<Of extends Fields>(
     `expected at most ${formatCount(type, limit)}, received ${records.length}`,
   );
   const ids = records.map(({ id }: { readonly id?: unknown }) => id);
-  const duplicate = ids.find((id, index) => ids.indexOf(id) !== index);
+  const duplicate = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
   requireThat(duplicate === undefined, `the id ${duplicate} appears twice`);
   return records;
 }

@@ -40,7 +40,9 @@ export function createSend(
     const { method, path, service } = operations[operation] as Operation;
     const { parameters = {}, search = '', body } = request;
     const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => parameters[name] ?? '');
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+      encodeURIComponent(parameters[name] ?? ''),
+    );
     const url = new URL(prefix + filled + search);
     const signal = AbortSignal.timeout(timeoutMs);
     try {

@@ -60,7 +60,8 @@ export function integer(minimum: number, maximum: number): Argument<number> {
     Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum
       ? Number(value)
       : undefined;
-  const digits = new RegExp(`^-?[0-9]{1,${String(maximum).length}}$`);
+  const length = Math.max(...[minimum, maximum].map((bound) => String(Math.abs(bound)).length));
+  const digits = new RegExp(`^-?[0-9]{1,${length}}$`);
   const parseText = (text: unknown) =>
     digits.test(String(text)) ? parse(Number(text)) : undefined;
   return {

@@ -86,6 +86,10 @@ export class ListText<Of extends Fields> implements Iterable<RecordOf<Of>> {
     return this.#records.values();
   }
 
+  toJSON(): readonly RecordOf<Of>[] {
+    return [...this];
+  }
+
   /** Writes the text of each record; undefined if it has an optional field that one may lack. */
   writeEach(write: (record: RecordOf<Of>) => string): JsonText | undefined {
     const { records, groups, optional } = this.#format;

@@ -5,8 +5,6 @@ import type { Fields, NewRecordOf, RecordOf, RecordType } from './record.ts';
 /** A parameter of a query string. None is required. */
 export interface QueryParameter<T = unknown> {
   readonly kind: Argument<T>;
-  /** The field that it filters the list by. */
-  readonly filters?: string;
 }
 
 /** An object with one member, which stands for its value. */
@@ -44,28 +42,28 @@ export interface Operation {
   /** What the contract publishes of refusals, unless it has their status and an Error body. */
   readonly refusal?: 'status' | 'unpublished';
   /** Whether a 404 with an Error body proves that the service has accepted the key. */
-  readonly isMissingProof?: true;
+  readonly acceptsKeyWith404?: true;
 }
 
 /** The operations of a contract by their ids, which are the methods of its backends. */
 export type Operations = Readonly<Record<string, Operation>>;
 
 /** A service of a contract, which has a base address of its own. */
-export interface Service {
+export interface Upstream {
   /** Where `/v1` serves its operations, as it does with the built-in backend. */
   readonly mountedAt: string;
   /** The end of its base addresses. */
   readonly version: string;
   /** The variable with its base address, and what a call says without one. */
   readonly variable: string;
-  readonly missing: string;
+  readonly missing?: string;
 }
 
 /** What the gateway offers: a REST contract. */
 export interface Contract {
   readonly operations: Operations;
   /** The first one has the paths that hosts add. */
-  readonly services: Readonly<Record<string, Service>>;
+  readonly services: Readonly<Record<string, Upstream>>;
   /** The read that shows whether a key is accepted. */
   readonly probe: { readonly id: string; readonly value: unknown };
 }

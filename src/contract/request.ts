@@ -26,7 +26,7 @@ export interface RestRequest extends Pick<Operation, 'method'> {
   /** The `Idempotency-Key` of a write, which may then be sent again. */
   readonly idempotencyKey?: string | undefined;
   /** See `Operation`. */
-  readonly isMissingProof?: true | undefined;
+  readonly acceptsKeyWith404?: true | undefined;
   /** Whether a request before this one may have sent the same key. */
   readonly mayBeRepeated?: boolean;
 }

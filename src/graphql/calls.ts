@@ -7,11 +7,13 @@ import { type JsonText, parseJson } from '../contract/json.ts';
 import {
   type Contract,
   isSafe,
+  type List,
   type Operation,
   type Operations,
   type ResultOf,
   type ValueOf,
 } from '../contract/operation.ts';
+import type { RecordOf } from '../contract/record.ts';
 import { ExplainedCalls, type ResponseKey } from './explained-calls.ts';
 import { RestCalls } from './rest-calls.ts';
 
@@ -33,27 +35,30 @@ const nameOf = ({ id, parameters }: OneCall) => `${id} ${JSON.stringify(paramete
 
 const batching = { batchScheduleFn: queueMicrotask, cacheKeyFn: nameOf };
 
+/** An operation whose result may be text. */
+type TextResponse = { readonly response: 'json' | { readonly listOf: unknown } };
+
 /** A result as a field returns it: an array for a list, and JSON in which digits are text where a double has too few. */
 type Plain<Of> = Of extends { readonly response: 'json' }
   ? unknown
-  : ResultOf<Of> extends Iterable<infer One>
-    ? Of extends { readonly response: { readonly listOf: unknown } }
-      ? readonly One[]
-      : ResultOf<Of>
+  : Of extends { readonly response: List<infer Fields> }
+    ? readonly RecordOf<Fields>[]
     : ResultOf<Of>;
 // biome-ignore lint/suspicious/noConfusingVoidType: as in ValueOf.
-type CallOf<Of, Result> = [ValueOf<Of>] extends [void]
+type CallMethod<Of, Result> = [ValueOf<Of>] extends [void]
   ? (field: ResponseKey) => Promise<Result>
   : (value: ValueOf<Of>, field: ResponseKey) => Promise<Result>;
 
 /**
- * The calls of a contract: one method per operation, and one whose result may be the text of JSON, where
- * that is faster, for resolvers of the gateway.
+ * The calls of a contract: one method per operation, and for lists and opaque JSON one whose result may be
+ * the text of JSON, which is faster, for resolvers of the gateway.
  */
 export type CallsOf<All extends Operations> = Calls & {
-  readonly [Id in keyof All]: CallOf<All[Id], Plain<All[Id]>>;
+  readonly [Id in keyof All]: CallMethod<All[Id], Plain<All[Id]>>;
 } & {
-  readonly [Id in keyof All as `${string & Id}AsText`]: CallOf<All[Id], ResultOf<All[Id]>>;
+  readonly [Id in keyof All as All[Id] extends TextResponse
+    ? `${string & Id}AsText`
+    : never]: CallMethod<All[Id], ResultOf<All[Id]>>;
 };
 
 /**
@@ -75,6 +80,42 @@ export class Calls {
   isPlain = false;
   readonly explained: ExplainedCalls | undefined;
 
+  /** Creates the class of the calls of a contract, with their methods. */
+  static of<All extends Operations>(contract: Contract & { readonly operations: All }) {
+    class OwnCalls extends Calls {
+      constructor(caller: OperationCaller, backend: Backend, isExplained?: boolean) {
+        super(contract, caller, backend, isExplained);
+      }
+    }
+    type Method = (this: Calls, value: unknown, field: ResponseKey) => Promise<unknown>;
+    for (const [id, operation] of Object.entries<Operation>(contract.operations)) {
+      const { parameters, query, body } = operation;
+      const hasValue = parameters !== undefined || query !== undefined || body !== undefined;
+      const asText: Method = hasValue
+        ? function (value, field) {
+            return this.#make(id, value, field);
+          }
+        : function (field) {
+            return this.#make(id, undefined, field as ResponseKey);
+          };
+      const toPlain = plainOf(operation);
+      if (toPlain === undefined) {
+        Object.assign(OwnCalls.prototype, { [id]: asText });
+        continue;
+      }
+      const asPlain: Method = async function (value, field) {
+        return toPlain(await asText.call(this, value, field));
+      };
+      const either: Method = function (value, field) {
+        return (this.isPlain ? asPlain : asText).call(this, value, field);
+      };
+      Object.assign(OwnCalls.prototype, { [id]: asPlain, [`${id}AsText`]: either });
+    }
+    return OwnCalls as unknown as new (
+      ...given: ConstructorParameters<typeof OwnCalls>
+    ) => CallsOf<All>;
+  }
+
   /** @param isExplained whether the calls of each field are kept for `ExplainedCalls` */
   constructor(contract: Contract, caller: OperationCaller, backend: Backend, isExplained = false) {
     this.#contract = contract;
@@ -86,7 +127,7 @@ export class Calls {
   /** Makes the call that shows whether the backend accepts the key. */
   probe(field: ResponseKey): Promise<unknown> {
     const { id, value } = this.#contract.probe;
-    return this.make(id, value, field);
+    return this.#make(id, value, field);
   }
 
   /** Calls of other paths of the REST service. */
@@ -95,7 +136,7 @@ export class Calls {
   }
 
   /** Makes the call of an operation for a field. */
-  make(id: string, parameters: unknown, field: ResponseKey): Promise<unknown> {
+  #make(id: string, parameters: unknown, field: ResponseKey): Promise<unknown> {
     const { method } = this.#contract.operations[id] as Operation;
     const result = this.#makeOne(id, method, parameters, field);
     if (this.explained === undefined) return result;
@@ -159,44 +200,6 @@ export class Calls {
     add();
     return result;
   }
-}
-
-/** Creates the class of the calls of a contract. Its methods are on the prototype. */
-export function defineCalls<All extends Operations>(
-  contract: Contract & { readonly operations: All },
-): new (
-  caller: OperationCaller,
-  backend: Backend,
-  isExplained?: boolean,
-) => CallsOf<All> {
-  class OwnCalls extends Calls {
-    constructor(caller: OperationCaller, backend: Backend, isExplained?: boolean) {
-      super(contract, caller, backend, isExplained);
-    }
-  }
-  type Method = (this: Calls, value: unknown, field: ResponseKey) => Promise<unknown>;
-  for (const [id, operation] of Object.entries<Operation>(contract.operations)) {
-    const { parameters, query, body } = operation;
-    const hasValue = parameters !== undefined || query !== undefined || body !== undefined;
-    const asText: Method = hasValue
-      ? function (value, field) {
-          return this.make(id, value, field);
-        }
-      : function (field) {
-          return this.make(id, undefined, field as ResponseKey);
-        };
-    const toPlain = plainOf(operation);
-    const asPlain: Method = toPlain
-      ? async function (value, field) {
-          return toPlain(await asText.call(this, value, field));
-        }
-      : asText;
-    const either: Method = function (value, field) {
-      return (this.isPlain ? asPlain : asText).call(this, value, field);
-    };
-    Object.assign(OwnCalls.prototype, { [id]: asPlain, [`${id}AsText`]: either });
-  }
-  return OwnCalls as never;
 }
 
 /** Returns what makes a result plain, if it may be text. */

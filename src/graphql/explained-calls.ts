@@ -74,9 +74,14 @@ export class ExplainedCalls {
   }
 }
 
-/** Returns the path with its values, as a service at the contract's base URL receives it. */
+/** Returns the path with its values, or with the names of those that no URL can carry, as a service at the contract's base URL receives it. */
 function targetOf({ services }: Contract, operation: Operation, parameters: unknown): string {
-  return services[operation.service]?.version + createRequestWriter(operation)(parameters).path;
+  const base = services[operation.service]?.version ?? '';
+  try {
+    return base + createRequestWriter(operation)(parameters).path;
+  } catch {
+    return base + operation.path;
+  }
 }
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100;

@@ -27,49 +27,59 @@ export class InvalidValuesError extends GraphQLError {
   issues: readonly InputIssue[] = [];
 }
 
-/** The arguments and input fields for which a variable is used. */
-type Uses = readonly (string | undefined)[];
-
 /** The most issues of an error. */
 const maxIssues = 20;
 
-/** What the arguments and input fields of some root fields have to be, beyond their types, by name. */
-export interface InputChecks {
-  readonly fields: readonly string[];
-  readonly checks: ReadonlyMap<unknown, Expectation>;
+/** What arguments and input fields of these names have to be, beyond their types. */
+type Checks = ReadonlyMap<string, Expectation>;
+
+/** The checks of root fields, by the names of the fields. */
+export type InputChecks = ReadonlyMap<string, Checks>;
+
+/** Where a variable is used: for an argument or input field of a root field with checks. */
+interface Use {
+  readonly name: string;
+  readonly checks: Checks;
 }
 
-/** Returns the checks of a contract. A field that is added may have others of the same names. */
+/** Returns the checks of a contract. */
 export function createInputChecks(operations: Operations): InputChecks {
-  const checks = new Map<unknown, Expectation>();
-  const add = (name: string, { inGraphql }: Argument) => inGraphql && checks.set(name, inGraphql);
-  for (const { parameters = {}, query = {}, body, response } of Object.values(operations)) {
-    for (const [name, kind] of Object.entries(parameters)) add(name, kind);
-    for (const [name, { kind }] of Object.entries(query)) add(name, kind);
-    for (const part of [body, response]) {
+  const all = Object.values(operations).map(({ field, ...operation }) => {
+    const { parameters = {}, query = {}, body, response } = operation;
+    const checks = new Map<string, Expectation>();
+    const add = (name: string, { inGraphql }: Argument) => inGraphql && checks.set(name, inGraphql);
+    // An argument may have the name of the field that it finds, instead of the parameter's.
+    for (const part of [response, body]) {
       if (typeof part !== 'object' || 'listOf' in part) continue;
       if ('member' in part) add(part.member, part.kind);
       else for (const { name, kind } of Object.values(part.fields)) add(name, kind);
     }
-  }
-  const fields = Object.values(operations).map(({ field }) => field.replace(/^\w+\./, ''));
-  return { fields, checks };
+    for (const [name, { kind }] of Object.entries(query)) add(name, kind);
+    for (const [name, kind] of Object.entries(parameters)) add(name, kind);
+    return [field.replace(/^\w+\./, ''), checks] as const;
+  });
+  return new Map(all);
 }
 
 /** Returns the error for arguments that a resolver refuses, with all of their problems. */
-export function invalidArguments(values: object, { checks }: InputChecks): GraphQLError {
-  return invalidInput(check(checks, values));
+export function invalidArguments(values: object, checks: Checks = new Map()): GraphQLError {
+  return invalidInput(check(values, [], { name: '', checks }));
 }
 
 /** Returns the error of all problems that graphql-js and resolvers find in variables, if any. */
 export function invalidVariables(
   { schema, document, hideSuggestions }: ExecutionArgs,
   variables: Readonly<Record<string, unknown>>,
-  { fields: checkedFields, checks }: InputChecks,
+  inputChecks: InputChecks,
 ): GraphQLError | undefined {
   const issues: InputIssue[] = [];
 
-  function find(value: unknown, type: GraphQLInputType, path: readonly string[], uses: Uses) {
+  function find(
+    value: unknown,
+    type: GraphQLInputType,
+    path: readonly string[],
+    uses: readonly (Use | undefined)[],
+  ) {
     const object = getNullableType(type);
     if (isInputObjectType(object) && jsonType(value) === 'object') {
       const fields = object.getFields();
@@ -78,7 +88,7 @@ export function invalidVariables(
         if (issues.length >= maxIssues) return;
         const shortName = name.slice(0, 64).toWellFormed();
         const at = [...path, shortName];
-        const below = uses.map((use) => use && name);
+        const below = uses.map((use) => use && { ...use, name });
         if (fields[name]) find(members[name], fields[name].type, at, below);
         else {
           const maxDistance = hideSuggestions ? 0 : Math.floor(shortName.length / 3);
@@ -92,28 +102,29 @@ export function invalidVariables(
     const found = issues.length;
     // graphql-js quotes objects, and what a host may pass although JSON has it not.
     const isSimple = /^(?:nothing|null|string|number|boolean)$/.test(jsonType(value));
-    const expected = checks.get(uses.find((use) => checks.has(use)))?.expected;
+    const [expected] = uses.flatMap((use) => use?.checks.get(use.name)?.expected ?? []);
     const known = expected ?? expectedOf(object, hideSuggestions);
     const report = ({ message }: GraphQLError) =>
       issues.push({ path, message: isSimple && known ? problem(known, value) : message });
     validateInputValue(value, type, report, hideSuggestions);
     for (const use of uses) {
-      if (found === issues.length) issues.push(...check(checks, value, path, use));
+      if (found === issues.length) issues.push(...check(value, path, use));
     }
   }
 
   const nodes: VariableDefinitionNode[] = [];
   const invalid: VariableDefinitionNode[] = [];
-  const uses = new Map<string, Uses[number][]>();
-  let isChecked = false;
+  const uses = new Map<string, (Use | undefined)[]>();
+  let checks: Checks | undefined;
   visit(document, {
     VariableDefinition: (node) => void nodes.push(node),
     Field({ name }) {
-      isChecked = checkedFields.includes(name.value);
+      checks = inputChecks.get(name.value);
     },
     Variable({ name }, _key, parent) {
-      const use = isChecked ? (parent as Partial<ArgumentNode>).name?.value : undefined;
-      uses.set(name.value, [...(uses.get(name.value) ?? []), use]);
+      const use = (parent as Partial<ArgumentNode>).name?.value;
+      const known = checks && use !== undefined ? { name: use, checks } : undefined;
+      uses.set(name.value, [...(uses.get(name.value) ?? []), known]);
     },
   });
   for (const node of nodes) {
@@ -128,18 +139,14 @@ export function invalidVariables(
   return issues.length > 0 ? invalidInput(issues, invalid) : undefined;
 }
 
-/** Returns the problems of a value that is used for an argument or input field of this name. */
-function check(
-  checks: InputChecks['checks'],
-  value: unknown,
-  path: readonly string[] = [],
-  use?: string,
-): InputIssue[] {
+/** Returns the problems of a value that is used so. */
+function check(value: unknown, path: readonly string[], use?: Use): InputIssue[] {
+  if (use === undefined) return [];
   if (jsonType(value) === 'object') {
     const members = Object.entries(value as object);
-    return members.flatMap(([name, member]) => check(checks, member, [...path, name], name));
+    return members.flatMap(([name, member]) => check(member, [...path, name], { ...use, name }));
   }
-  const found = checks.get(use);
+  const found = use.checks.get(use.name);
   if (value == null || !found || found.parse(value) !== undefined) return [];
   return [{ path, message: problem(found.expected, value) }];
 }

@@ -13,9 +13,13 @@ type Head = Pick<RequestHead, 'headers'>;
 /**
  * Creates cross-origin resource sharing (WHATWG Fetch, "CORS protocol") for these origins, without
  * cookies: pages authenticate with an API key. `http://localhost:*` allows every port. Allowed pages
- * may send any header, because client libraries and tracing tools add their own.
+ * may send these methods, and any header, because client libraries and tracing tools add their own.
  */
-export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
+export function createCors(
+  origins: readonly string[],
+  log: Pick<Log, 'warn'>,
+  methods: readonly string[] = ['GET', 'POST'],
+) {
   const warned = new Set<string>();
   const allows = (origin: string) =>
     origins.includes(origin) || origins.includes(`${origin.replace(/:\d+$/, '')}:*`);
@@ -38,7 +42,7 @@ export function createCors(origins: readonly string[], log: Pick<Log, 'warn'>) {
       return {
         status: 204,
         headers: {
-          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-methods': methods.join(', '),
           ...(headerNames.test(requested) && { 'access-control-allow-headers': requested }),
           'access-control-max-age': '3600',
           vary: 'Access-Control-Request-Headers',

@@ -119,7 +119,7 @@ async function readTabs(examples: GraphiqlOptions['examples']) {
   return Promise.all(
     Array.from(files, async (file) => {
       const text = await readAsset(`operations/${file}`);
-      const used = fragments.filter(([name]) => text.includes(`...${name}`));
+      const used = fragments.filter(([name]) => new RegExp(`\\.{3}${name}\\b`).test(text));
       return {
         query: [text, ...used.map(([, fragment]) => fragment)].join('\n'),
         variables: JSON.stringify(examples[file] ?? {}, undefined, 2),

@@ -43,8 +43,9 @@ export async function openPetStore(
   telemetry: Reporting,
   keys: ApiKeys,
 ): Promise<PetStore & { reload?(options: object): void }> {
-  const open = options.kind === 'builtin' ? openBuiltin : openRest;
-  return open(options as never, telemetry, keys) as Promise<PetStore>;
+  return options.kind === 'builtin'
+    ? openBuiltin(options, telemetry, keys)
+    : openRest(options, telemetry, keys);
 }
 
 async function openBuiltin(options: BuiltinOptions, telemetry: Reporting, keys: ApiKeys) {

@@ -1,19 +1,19 @@
 import type { BackendOf } from '../contract/backend.ts';
 import type { Caller } from '../contract/caller.ts';
 import { int64, text } from '../contract/fields.ts';
-import type { Contract, Operations, Service, ValueOf } from '../contract/operation.ts';
+import type { Contract, Operations, Upstream, ValueOf } from '../contract/operation.ts';
 import { getPetRemoval, limit, message, pageSize, pet } from './records.ts';
 
 /** The services of the contract. The messages of the quickstart have a base address of their own. */
 export const services = {
-  pets: { mountedAt: '/v1', version: '/v1', variable: 'PETSTORE_BASE_URL', missing: '' },
+  pets: { mountedAt: '/v1', version: '/v1', variable: 'PETSTORE_BASE_URL' },
   messages: {
     mountedAt: '/quickstart',
     version: '',
     variable: 'MESSAGES_BASE_URL',
     missing: 'This gateway is not configured to send messages.',
   },
-} as const satisfies Readonly<Record<string, Service>>;
+} as const satisfies Readonly<Record<string, Upstream>>;
 
 /** The operations of the contract ("Endpoints"). */
 export const operations = {
@@ -25,7 +25,7 @@ export const operations = {
     field: 'Query.pets',
     query: {
       limit: { kind: limit },
-      status: { kind: pet.fields.status.kind, filters: 'status' },
+      status: { kind: pet.fields.status.kind },
     },
     response: { listOf: pet, maximum: pageSize.maximum },
     status: 200,
@@ -50,7 +50,7 @@ export const operations = {
     response: pet,
     removal: { date: getPetRemoval, successor: '/pets' },
     status: 200,
-    isMissingProof: true,
+    acceptsKeyWith404: true,
   },
   /** JSON of unpublished shape. */
   listOrders: {

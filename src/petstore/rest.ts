@@ -25,6 +25,5 @@ export function openRestPetStore(
   telemetry: Reporting,
   keys: ApiKeys,
 ): PetStore<KeyedCaller> & { reload(files: TlsFiles): void } {
-  const all = { ...options, baseUrls: baseUrlsOf(options) };
-  return openRestBackend(contract, all, telemetry, keys) as ReturnType<typeof openRestPetStore>;
+  return openRestBackend(contract, { ...options, baseUrls: baseUrlsOf(options) }, telemetry, keys);
 }

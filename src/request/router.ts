@@ -1,3 +1,4 @@
+import { isSafe } from '../contract/operation.ts';
 import { compressResponse } from '../http/compression.ts';
 import { createCors } from '../http/cors.ts';
 import { badRequest, HttpError, methodNotAllowed, restErrorResponse } from '../http/error.ts';
@@ -44,7 +45,7 @@ const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', '/graphql/']);
  */
 export function createRouter(options: RouterOptions): RequestServer['handle'] {
   const { admission, compression, health, graphql, v1, mounted, streams } = options;
-  const cors = createCors(options.corsOrigins, options.telemetry.log);
+  const cors = createCors(options.corsOrigins, options.telemetry.log, v1?.methods);
   const forwarded = options.forwardHeaders?.map((name) => `, ${name}`).join('');
 
   /** Returns a promise only for work that has to wait. @throws HttpError if the request is refused */
@@ -89,7 +90,7 @@ export function createRouter(options: RouterOptions): RequestServer['handle'] {
     } catch (error) {
       response = respondWith(request.reportError(error), request);
     }
-    const isUnchanged = head.method !== 'POST' && addEtag(request, response);
+    const isUnchanged = isSafe(head.method) && addEtag(request, response);
     if (compression) {
       const accepted = isUnchanged ? undefined : head.headers['accept-encoding'];
       response = await compressResponse(response, accepted);

@@ -27,6 +27,8 @@ export interface V1Handler {
   (request: GatewayRequest): Promise<HttpResponse>;
   /** Matches these paths: `/v1/…` and others. */
   readonly paths: RegExp;
+  /** The methods of its operations, and those of GraphQL. */
+  readonly methods: readonly string[];
 }
 
 /** Only a cache of the client may store a response, and only for its key, to ask whether it has changed. */
@@ -81,7 +83,8 @@ function deprecationOf({ removal }: Operation, base = ''): Readonly<Record<strin
 
 /** Serves an operation. A value that is invalid rejects with InvalidInputError before any call. */
 function serve(id: string, operation: Operation, backend: Backend): Served {
-  const { method, status = 200 } = operation;
+  const { method, response } = operation;
+  const { status = response === 'nothing' ? 204 : 200 } = operation;
   const read = createRequestReader(operation);
   const write = createResponseWriter(operation);
   const call = callOf(backend, id);
@@ -146,7 +149,7 @@ export function createV1({
       const [, ...segments] = route.path.exec(path) ?? [];
       response = {
         status,
-        headers: { 'content-type': 'application/json' },
+        headers: status === 204 ? {} : { 'content-type': 'application/json' },
         body: await operation.respond(request, segments),
       };
     } catch (error) {
@@ -161,7 +164,15 @@ export function createV1({
     Object.assign(response.headers, route.headers);
     return response;
   };
-  return Object.assign(handle, { paths: new RegExp(`^(?:${bases.join('|')})/`) });
+  const methods = new Set([
+    'GET',
+    'POST',
+    ...Object.values(contract.operations).map(({ method }) => method),
+  ]);
+  return Object.assign(handle, {
+    methods: [...methods],
+    paths: new RegExp(`^(?:${bases.join('|')})/`),
+  });
 }
 
 /** Returns the response for an error, with `Retry-After` (RFC 9110, section 10.2.3) if it has one. */

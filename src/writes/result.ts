@@ -28,7 +28,8 @@ export function outcomeOf(result: unknown): WriteOutcome {
 
 /** Encodes the value or the error of a write. One that is too long becomes an error that says so. */
 export function encodeResult(result: unknown): string {
-  const text = JSON.stringify(result, (_, value) =>
+  // A success may have no value.
+  const text = JSON.stringify(result ?? null, (_, value) =>
     value instanceof Error ? describe(value) : value,
   );
   if (text.length <= maxLength) return text;

@@ -37,7 +37,7 @@ const declared = {
     query: {
       from: { kind: integer(-9, 99) },
       author: { kind: text },
-      state: { kind: enumeration(['lent', 'here']), filters: 'state' },
+      state: { kind: enumeration(['lent', 'here']) },
     },
   },
   add: { ...shared, method: 'POST', path: '/books', body: book },

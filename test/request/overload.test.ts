@@ -195,7 +195,7 @@ describe('overload', () => {
 
   it('counts the requests without a key as those of one key, until they end', async () => {
     const held = Promise.withResolvers<HttpResponse>();
-    const createV1 = () => Object.assign(() => held.promise, { paths: /^\/v1\// });
+    const createV1 = () => Object.assign(() => held.promise, { paths: /^\/v1\//, methods: [] });
     await using opened = await openGateway({ maxRequestsInFlightPerKey: 2, createV1 });
     const send = (path: string, headers = {}) =>
       opened.gateway(new Request(`http://gateway.test${path}`, { headers }));

@@ -503,6 +503,18 @@ describe('fields of the host', () => {
     );
   };
 
+  it('get all that GraphQL gives to a resolver, also when a document is known', async () => {
+    const extendWithOwn: HostOptions['extend'] = (builder) =>
+      builder.queryField('own', (t) =>
+        t.string({ resolve: (_root, _args, _context, { fieldName }) => fieldName }),
+      );
+    await using opened = await open({ extend: extendWithOwn });
+    for (let times = 1; times <= 3; times++) {
+      const { text } = await opened.post({ query: '{ own }' });
+      expect(JSON.parse(text)).toEqual({ data: { own: 'own' } });
+    }
+  });
+
   it('are served beside those of the contract, with the limits, calls and documents of the gateway', async () => {
     await using opened = await open({ extend }, { MAX_ROOT_FIELDS: '2' });
     const text = '{ hello pets(limit: 1) { name shout } }';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { sql } from 'kysely';
-import type { Backend, Call } from '../../contract/backend.ts';
+import type { Backend, BackendOf, Call } from '../../contract/backend.ts';
 import type { WriteKey } from '../../contract/caller.ts';
 import { untilDeadline } from '../../contract/deadline.ts';
 import {
@@ -8,7 +8,7 @@ import {
   ErrorResponse,
   NotConfiguredError,
 } from '../../contract/error.ts';
-import { isSafe, type Operations } from '../../contract/operation.ts';
+import { isSafe, type Operation, type Operations } from '../../contract/operation.ts';
 import type { KeyedCaller } from '../../keys/api-key.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { nextTurn } from '../../limits/turns.ts';
@@ -38,13 +38,13 @@ export interface BuiltinOptions {
 
 /** Opens the built-in backend: a contract on a SQL database, which it migrates. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the database and the check of keys.
-export async function openBuiltinBackend(
-  operations: Operations,
+export async function openBuiltinBackend<All extends Operations>(
+  operations: All,
   store: AnyStore,
   { databaseUrl, demoKey, timeoutMs, poolSize = 10 }: BuiltinOptions,
   { log, metrics }: Reporting,
   keys: ApiKeys,
-): Promise<Backend<KeyedCaller>> {
+): Promise<BackendOf<All, KeyedCaller>> {
   const database = await openDatabase(databaseUrl, store, log, { poolSize, metrics });
   const engine = engineOf(databaseUrl);
   const firstRow = sql`select id from ${sql.table(store.mainTable)} limit 1`;
@@ -106,9 +106,9 @@ export async function openBuiltinBackend(
   }
 
   /** Creates the method of an operation. */
-  function methodOf(id: string): Call<KeyedCaller> {
+  function methodOf(id: string, { method }: Operation): Call<KeyedCaller> {
     const { title, check, run } = statements[id] as Statement<never, unknown, unknown>;
-    const isWrite = !isSafe(operations[id]?.method ?? '');
+    const isWrite = !isSafe(method);
 
     async function make(caller: KeyedCaller, value: unknown, write?: WriteKey): Promise<unknown> {
       const { key, requestId } = caller;
@@ -158,15 +158,16 @@ export async function openBuiltinBackend(
       write ? inDoubt(engine, make(caller, value, write)) : make(caller, value);
   }
 
-  return {
+  const methods = Object.entries(operations).map(([id, one]) => [id, methodOf(id, one)]);
+  const backend: Backend<KeyedCaller> = {
     isBuiltin: true,
-    ...Object.fromEntries(Object.keys(operations).map((id) => [id, methodOf(id)])),
     send: () => Promise.reject(new NotConfiguredError(noService)),
     async checkReady() {
       await guard('readyz', false, () => firstRow.execute(database));
     },
     [Symbol.asyncDispose]: () => database.destroy(),
   };
+  return Object.assign(backend, Object.fromEntries(methods));
 }
 
 const noService =

@@ -51,7 +51,6 @@ export const createDemoKeys = (own: Readonly<Record<string, DemoKey>>) =>
       'demo-conflict': refused('CONFLICT', 409, 'The record has changed.'),
       'demo-rate-limited': refused('RATE_LIMITED', 429, 'Too many requests.', 2000),
       ...own,
-      'demo-slow': { title: 'Succeeds after 2 s', waitMs: () => 2000 },
       'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
       'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
       'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),

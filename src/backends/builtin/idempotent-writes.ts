@@ -73,7 +73,7 @@ export function createIdempotentWrites(engine: Engine) {
       try {
         return await connection.transaction().execute(async (transaction) => {
           const written = await insert(transaction);
-          const record = JSON.stringify(written);
+          const record = JSON.stringify(written ?? null);
           const { numInsertedOrUpdatedRows } = await transaction
             .insertInto('writes')
             .values({ id, fingerprint, record, created_at: timeAfter(0) })

@@ -14,7 +14,7 @@ export function importError(lineNumber: number, reason: string): Error {
 export type RecordKind = RecordTable | 'document';
 
 /** The columns of a line, with its id if it has one. */
-export type Row = Readonly<Record<string, bigint | string | null>>;
+export type Row = Readonly<Record<string, bigint | number | string | null>>;
 
 /** Maximum length of a line in bytes. The longest name, escaped, needs less than half of it. */
 export const maxLineBytes = 16 * 1024;

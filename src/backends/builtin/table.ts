@@ -26,7 +26,7 @@ export function createTable<Of extends Fields>(type: RecordType<Of>) {
   const fields: readonly Field[] = Object.values(type.fields);
   /** All but the id. */
   const columns = fields
-    .filter(({ isAssigned }) => !isAssigned)
+    .filter(({ name, isAssigned }) => name !== 'id' && !isAssigned)
     .map(({ name, kind }) => ({
       name,
       kind,

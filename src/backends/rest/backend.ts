@@ -1,10 +1,15 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Backend, Call } from '../../contract/backend.ts';
+import type { Backend, BackendOf, Call } from '../../contract/backend.ts';
 import { callHeaders } from '../../contract/call-headers.ts';
 import type { WriteKey } from '../../contract/caller.ts';
 import { NotConfiguredError } from '../../contract/error.ts';
 import { nameOfWrite } from '../../contract/idempotency.ts';
-import { type Contract, isSafe } from '../../contract/operation.ts';
+import {
+  type Contract,
+  isSafe,
+  type Operation,
+  type Operations,
+} from '../../contract/operation.ts';
 import {
   createRequestWriter,
   createResponseReader,
@@ -47,20 +52,17 @@ export interface RestOptions extends TlsFiles, ProxyOptions {
  */
 const maxSharedAgeMs = 100;
 
-/** What a REST backend has beside the operations. */
-type RestBackend = Backend<KeyedCaller> & { reload(files: TlsFiles): void };
-
 /**
  * Opens the services of a contract as a backend with a method for each of its operations. Connects on the
  * first call. @throws as `readTlsFiles` does.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the methods share the way of every call.
-export function openRestBackend(
-  { operations, services }: Contract,
+export function openRestBackend<All extends Operations>(
+  { operations, services }: Contract & { readonly operations: All },
   options: RestOptions,
   telemetry: Reporting,
   keys: ApiKeys,
-): RestBackend {
+): BackendOf<All, KeyedCaller> & { reload(files: TlsFiles): void } {
   const { log, metrics } = telemetry;
   const { baseUrls, timeoutMs, shareReads = false, honouring = 'off' } = options;
   const hashSecret = options.logCredential === 'hash' ? options.logCredentialSecret : undefined;
@@ -121,7 +123,7 @@ export function openRestBackend(
     const destination = destinations.get(service);
     if (destination === undefined) {
       const { requestId } = caller;
-      const { variable, missing } = services[service] as Contract['services'][string];
+      const { variable, missing = '' } = services[service] as Contract['services'][string];
       log.warn({ requestId, operation }, `REST call not made: ${variable} is not set`);
       return Promise.reject(new NotConfiguredError(missing));
     }
@@ -159,9 +161,8 @@ export function openRestBackend(
   }
 
   /** Creates the method of an operation. */
-  function methodOf(id: string): Call<KeyedCaller> {
-    const operation = operations[id] as Contract['operations'][string];
-    const { method, path: template, service, isMissingProof } = operation;
+  function methodOf(id: string, operation: Operation): Call<KeyedCaller> {
+    const { method, path: template, service, acceptsKeyWith404 } = operation;
     const write = createRequestWriter(operation);
     const read = createResponseReader(operation);
     const hasKeys = !isSafe(method) && ['on', service].includes(honouring);
@@ -174,7 +175,7 @@ export function openRestBackend(
       }
       const { path, json } = parts;
       const body = json && JSON.stringify(json);
-      const request = { operation: id, method, path, template, body, isMissingProof };
+      const request = { operation: id, method, path, template, body, acceptsKeyWith404 };
       if (!hasKeys) return send(service, caller, request, read);
       // One per API key, because the service may ignore whose it is.
       const idempotencyKey = key ? nameOfWrite(caller, key) : randomUUID();
@@ -184,8 +185,8 @@ export function openRestBackend(
   }
 
   const otherPath = createLabels(100, '');
-  return {
-    ...Object.fromEntries(Object.keys(operations).map((id) => [id, methodOf(id)])),
+  const methods = Object.entries(operations).map(([id, one]) => [id, methodOf(id, one)]);
+  const backend: Backend<KeyedCaller> & { reload(files: TlsFiles): void } = {
     send(caller, request) {
       const operation = otherPath(request.operation);
       const read = isSafe(request.method) ? readJsonText : readWritten;
@@ -206,6 +207,7 @@ export function openRestBackend(
       await Promise.all(origins.map((one) => one[Symbol.asyncDispose]()));
     },
   };
+  return Object.assign(backend, Object.fromEntries(methods));
 }
 
 /** Reads the body of the response to a POST; an empty one, as of a 204, is null. */

@@ -86,7 +86,7 @@ function failed(outcome: Failed): Ending {
 /** Reads the response with a status that is no success. */
 function refused(
   received: Received,
-  { isMissingProof, mayBeRepeated }: RestRequest,
+  { acceptsKeyWith404, mayBeRepeated }: RestRequest,
   apiKey: string,
 ): Ending {
   const decoded = received.decode();
@@ -94,7 +94,7 @@ function refused(
   const { status } = response;
   const result = readError(response, apiKey, mayBeRepeated);
   const hasBody = result instanceof ErrorResponse && result.body !== undefined;
-  const isMissing = status === 404 && isMissingProof && hasBody;
+  const isMissing = status === 404 && acceptsKeyWith404 && hasBody;
   const isKeyAccepted = status === 401 ? false : isMissing || undefined;
   const { kind, isLogged } = consequencesOf(received);
   return { result, label: status, response, isKeyAccepted, logged: isLogged ? kind : undefined };

@@ -38,6 +38,7 @@ export async function insertDemoData(transaction: Database): Promise<void> {
 /** The demo keys that name what the pet store has. */
 export const demoKeys: Readonly<Record<string, DemoKey>> = {
   'demo-empty': { title: 'Finds no pets and no orders', isEmpty: true },
+  'demo-slow': { title: 'Succeeds after 2 s', waitMs: () => 2000 },
   'demo-slow-orders': {
     title: 'Orders arrive after 2 s, the rest at once',
     waitMs: () => 2000,

@@ -1,12 +1,12 @@
-import { type CallsOf, defineCalls } from '../../graphql/calls.ts';
+import { Calls, type CallsOf } from '../../graphql/calls.ts';
 import { createInputChecks } from '../../graphql/invalid-input.ts';
 import { contract, operations } from '../operations.ts';
 
 /** The calls that the resolvers of one GraphQL request can make, one method per operation. */
 export type PetStoreCalls = CallsOf<typeof operations>;
 
-/** Their class. */
-export const PetStoreCalls = defineCalls(contract);
+/** The class of them. */
+export const PetStoreCalls = Calls.of(contract);
 
 /** What the resolvers need of the context of an operation. */
 export interface PetStoreContext {

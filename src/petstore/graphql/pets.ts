@@ -83,7 +83,7 @@ export function addPets(builder: PetStoreBuilder) {
       resolve(_root, { limit, status }, { petStore }, { path }) {
         const size = limit ?? pageSize.default;
         if (kindOfLimit.parse(size) === undefined)
-          throw invalidArguments({ limit: size }, inputChecks);
+          throw invalidArguments({ limit: size }, inputChecks.get('pets'));
         // The default is not sent, because the service has the same one.
         const sent = size === pageSize.default ? undefined : size;
         return petStore.listPetsAsText({ limit: sent, status: status ?? undefined }, path.key);
@@ -103,7 +103,7 @@ export function addPets(builder: PetStoreBuilder) {
       },
       resolve(_root, { id }, { petStore }, { path }) {
         const petId = parseInt64(id);
-        if (petId === undefined) throw invalidArguments({ id }, inputChecks);
+        if (petId === undefined) throw invalidArguments({ id }, inputChecks.get('pet'));
         return petStore.getPet(petId, path.key);
       },
     }),
@@ -120,7 +120,7 @@ export function addPets(builder: PetStoreBuilder) {
       resolve(_root, { input }, { petStore }, { path }) {
         const { name, status } = input;
         const categoryId = parseInt64(input.categoryId);
-        if (categoryId === undefined) throw invalidArguments({ input }, inputChecks);
+        if (categoryId === undefined) throw invalidArguments({ input }, inputChecks.get('addPet'));
         const pet: Required<NewPet> = { name, categoryId, status: status ?? undefined };
         return petStore.createPet(pet, path.key);
       },

@@ -12,7 +12,10 @@ import { openRest } from '../../support/rest-gateway.ts';
 /** A list of `bytes` bytes, of which the last one is missing. */
 const partOf = (bytes: number) =>
   encodeResponse('200 OK', `[${' '.repeat(bytes - 2)}`, [`Content-Length: ${bytes}`]);
-const noMemory = { message: expect.stringContaining('too large together') };
+const noMemory = {
+  message: expect.stringContaining('too large together'),
+  retryAfterMs: 1000,
+};
 const maxRss = () => process.resourceUsage().maxRSS * 1024;
 
 /** Returns the memory in use after garbage collection. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
@@ -158,6 +159,17 @@ describe('the limit on calls', () => {
 const openTls = (url: string, options: Partial<RestPetStoreOptions>) =>
   openRest(url.replace('http:', 'https:'), { timeoutMs: 60_000, ...options });
 
+it('closes the connection of a read whose client has left', async () => {
+  const received = Promise.withResolvers<Socket>();
+  await using rest = await startRest((socket) => received.resolve(socket));
+  const client = new AbortController();
+  const left = expect(rest.petStore.listPets(callWith('a', client.signal), {})).rejects.toThrow();
+  const socket = await received.promise;
+  const closed = once(socket, 'close');
+  client.abort();
+  await Promise.all([left, closed]);
+});
+
 describe('the deadline of a call', () => {
   const timeoutMs = 1000;
   /** Blocks the thread until all calls are late, before a timer can fire. */
@@ -198,7 +210,7 @@ describe('the deadline of a call', () => {
 
 describe('timeouts', () => {
   it('end a call before the deadline if no headers arrive', async () => {
-    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 });
+    await using rest = await startRest(() => {}, { headersTimeoutMs: 100 }, 600_000);
     await expect(rest.list()).rejects.toBeInstanceOf(BackendTimeoutError);
   });
 
