@@ -182,6 +182,8 @@ describe('GraphiQL in Chromium', () => {
 
   browserTest('executes at Enter in the key field, and at Ctrl-Enter anywhere', async () => {
     const { page, result, sent } = await open();
+    // Focus is where the page begins.
+    await page.reload();
     await page.keyboard.press('Tab');
     await page.locator('#skip:focus').press('Enter');
     await page.locator('#key:focus').waitFor();
