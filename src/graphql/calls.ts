@@ -81,7 +81,13 @@ export class Calls {
   readonly explained: ExplainedCalls | undefined;
 
   /** Creates the class of the calls of a contract, with their methods. */
-  static of<All extends Operations>(contract: Contract & { readonly operations: All }) {
+  static of<All extends Operations>(
+    contract: Contract & { readonly operations: All },
+  ): new (
+    caller: OperationCaller,
+    backend: Backend,
+    isExplained?: boolean,
+  ) => CallsOf<All> {
     class OwnCalls extends Calls {
       constructor(caller: OperationCaller, backend: Backend, isExplained?: boolean) {
         super(contract, caller, backend, isExplained);
@@ -111,9 +117,7 @@ export class Calls {
       };
       Object.assign(OwnCalls.prototype, { [id]: asPlain, [`${id}AsText`]: either });
     }
-    return OwnCalls as unknown as new (
-      ...given: ConstructorParameters<typeof OwnCalls>
-    ) => CallsOf<All>;
+    return OwnCalls as never;
   }
 
   /** @param isExplained whether the calls of each field are kept for `ExplainedCalls` */

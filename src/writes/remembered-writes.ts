@@ -28,7 +28,7 @@ export type FoundWrite = StoredWrite | undefined;
 export interface WriteService {
   /** Its base URL, so that gateways before other services can share a store. */
   readonly url: string;
-  /** Whether each call carries the key, because the service honours it: a write whose outcome is unknown is repeated. */
+  /** Whether a write whose outcome is unknown is repeated: each call carries the key, which the service honours. */
   readonly carriesKey: boolean;
 }
 
@@ -50,7 +50,7 @@ export function notStored(message: string, writeOutcome: WriteOutcome = 'NOT_DON
 
 /** Makes writes with a key as `BackendOf` promises, over a backend that does not. */
 export function rememberWrites<Of extends Backend<KeyedCaller>>(
-  { operations, services: all, probe }: Contract,
+  { operations, services: upstreams, probe }: Contract,
   backend: Of,
   store: WriteStore,
   services: Readonly<Record<string, WriteService>>,
@@ -70,10 +70,10 @@ export function rememberWrites<Of extends Backend<KeyedCaller>>(
   const remembered = Object.entries(operations).flatMap(([id, { method: name, service }]) => {
     if (isSafe(name)) return [];
     const { url, carriesKey } = services[service] as WriteService;
-    // One that has the same effect twice may be repeated, too.
+    // One that has the same effect twice is repeated without a key, too.
     return [[id, method(id, { url, carriesKey: carriesKey || isIdempotent(name) })]];
   });
-  const [main = ''] = Object.keys(all);
+  const [main = ''] = Object.keys(upstreams);
   return {
     ...backend,
     ...Object.fromEntries(remembered),

@@ -210,5 +210,5 @@ export function openRestBackend<All extends Operations>(
   return Object.assign(backend, Object.fromEntries(methods));
 }
 
-/** Reads the body of the response to a POST; an empty one, as of a 204, is null. */
+/** Reads the body of the response to a write; an empty one, as of a 204, is null. */
 const readWritten = (text: string) => readJsonText(text || 'null');

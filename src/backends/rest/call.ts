@@ -186,7 +186,7 @@ export class RestCall implements EndedCall, Dispatcher.DispatchHandler {
     } else this.#finish(outcome);
   }
 
-  /** Sends a safe call again after a pause, if the deadlines and the limit on retries allow it. */
+  /** Sends a call that may be repeated once more after a pause, if the deadlines and the limit on retries allow it. */
   #retryLater(outcome: Outcome): void {
     const pauseMs = pauseMsBefore(outcome, this.#timesSent);
     const deadlines = this.waiters.map(({ caller }) => caller.deadlineAt);

@@ -19,7 +19,7 @@ export interface Consequences {
   readonly service: Effect;
   /**
    * Which calls are sent again: at once, or once after a pause if the limit on retries allows it. A write
-   * with an `Idempotency-Key` counts as a read.
+   * with an `Idempotency-Key` counts as a read, and PUT and DELETE do (RFC 9110, section 9.2.2).
    */
   readonly repeats: 'none' | 'reads later' | 'reads at once' | 'all at once';
   /** Whether the failure is logged, at `warn`. */

@@ -5,7 +5,7 @@ import { contract, operations } from '../operations.ts';
 /** The calls that the resolvers of one GraphQL request can make, one method per operation. */
 export type PetStoreCalls = CallsOf<typeof operations>;
 
-/** The class of them. */
+/** Their class, of which each request has an object. */
 export const PetStoreCalls = Calls.of(contract);
 
 /** What the resolvers need of the context of an operation. */
