@@ -158,7 +158,7 @@ export class BackendTimeoutError extends failure('UPSTREAM_TIMEOUT', 504, 'UNKNO
 export class BackendUnavailableError extends failure('UPSTREAM_UNAVAILABLE', 503, 'UNKNOWN') {}
 
 /** The backend returned a success status with a body that violates the contract, or no HTTP. */
-export class InvalidResponseError extends failure('UPSTREAM_INVALID_RESPONSE', 502) {}
+export class InvalidResponseError extends failure('UPSTREAM_INVALID_RESPONSE', 502, 'UNKNOWN') {}
 
 /** Whether an error may be shown to clients. All others are masked and logged. */
 export function isShown(error: unknown): error is PetStoreError {

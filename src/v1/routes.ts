@@ -75,7 +75,7 @@ function routesOf({ operations, services }: Contract, backend: Backend): readonl
 }
 
 /** Returns the headers of a deprecated operation: Sunset (RFC 8594), successor (RFC 5829). */
-function deprecationOf({ removal }: Operation, base = ''): Readonly<Record<string, string>> {
+function deprecationOf({ removal }: Operation, base: string): Readonly<Record<string, string>> {
   if (removal === undefined) return {};
   const link = `<${base}${removal.successor}>; rel="successor-version"`;
   return { sunset: new Date(removal.date).toUTCString(), link };

@@ -7,6 +7,8 @@ it.each([
   "path: '/pets/{petId}',",
   "call('listPets')",
   "run('createPet')",
+  'type AddPetInput = NewPet;',
+  'const { petFields } = records;',
   '// The orders come last.',
   'sendMessage(text)',
   "send('messages')",
@@ -21,6 +23,7 @@ it.each([
   'The pet store did not respond in time.',
   'new PetStoreError(message)',
   'context.petStore.isAlone',
+  'usePetStoreCalls(backend)',
   'Messages show the order of fields.',
 ])('finds none in %s', (line) => {
   expect(namesIn(line)).toEqual([]);

@@ -107,6 +107,7 @@ describe('the REST interface', () => {
   it.each([
     [new Error('y'), 'An internal error occurred. The write may have been carried out.'],
     [new RefusedStatementError('y'), 'An internal error occurred. Try again later.'],
+    [new InvalidResponseError('y'), 'y. The write may have been carried out.'],
     [
       new ErrorResponse(409, 'No', { body: { code: 'x', message: 'No', status: 409 }, ...unknown }),
       'No. The write may have been carried out.',
