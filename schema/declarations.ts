@@ -18,7 +18,7 @@ import { pet as petRecord } from '../src/petstore/records.ts';
 import { type JsonSchema, readSources, type Sources } from './sources.ts';
 
 /** Returns a sentence for each part that was forgotten, with the file to open. */
-export function findOmissions({ openApi, schema, documents, columns, rules }: Sources): string[] {
+export function findOmissions({ openApi, schema, documents, columns }: Sources): string[] {
   const { NewPet } = openApi.components.schemas;
   const documentedFields = Object.entries(NewPet?.properties ?? {}).map(([name, property]) =>
     fieldLine(name, NewPet?.required?.includes(name) ?? false, typeOf(property)),
@@ -33,11 +33,6 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
   );
   const all = Object.entries(operations);
   const declaredOperations = all.map(([id, { method, path }]) => `${id}: ${method} ${path}`);
-  const requests = all.flatMap(([, { method, path }]) =>
-    ['', ' without a key', ' with a wrong key'].map((key) => `a check of ${method} ${path}${key}`),
-  );
-  const request = /^\w+ [\w/{}]+(?: (?:without a|with a wrong) key)?/;
-  const checked = rules.map((rule) => `a check of ${request.exec(rule)?.[0]}`);
   const fields = all.map(([, { field }]) => field);
   const selected = selectionsOf(schema, documents);
   const petSelections = Object.keys(petRecord.fields).map((name) => `Pet.${name}`);
@@ -53,7 +48,6 @@ export function findOmissions({ openApi, schema, documents, columns, rules }: So
       columnsOfFields,
       columns.map((name) => `the column ${name} of pets`),
     ),
-    ...lacks('src/petstore/conformance', requests, checked),
     ...lacks('src/petstore/graphql', undescribed(schema), []),
     ...fields
       .filter((field) => resolveSchemaCoordinate(schema, field) === undefined)

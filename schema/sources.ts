@@ -3,8 +3,6 @@ import type { GraphQLSchema } from 'graphql';
 import { parse } from 'yaml';
 import { openDatabase } from '../src/backends/builtin/database.ts';
 import { store } from '../src/petstore/builtin/store.ts';
-import { readingChecks } from '../src/petstore/conformance/reading.ts';
-import { writingChecks } from '../src/petstore/conformance/writing.ts';
 import { schema } from '../src/petstore/graphql/schema.ts';
 import { createLog } from '../src/telemetry/log.ts';
 
@@ -29,8 +27,6 @@ export interface Sources {
   readonly documents: string;
   /** The columns of `pets` after all migrations. */
   readonly columns: readonly string[];
-  /** The rules that `check-service` checks, such as `GET /pets: 200 with …`. */
-  readonly rules: readonly string[];
 }
 
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8');
@@ -46,7 +42,6 @@ export async function readSources(): Promise<Sources> {
     schema,
     documents: [...(await readAll('fragments')), ...(await readAll('operations'))].join('\n'),
     columns: pets?.columns.map(({ name }) => name) ?? [],
-    rules: [...readingChecks, ...writingChecks].map(({ rule }) => rule),
   };
 }
 

@@ -1,36 +1,31 @@
 import { styleText } from 'node:util';
 import { describeValue } from '../config/environment.ts';
 import { variables } from '../config/variables.ts';
-import type { CheckResult } from '../conformance/run.ts';
-import {
-  checkContract,
-  type ServiceUnderCheck,
-  servicesThatHonour,
-} from '../petstore/conformance/check-contract.ts';
+import { servicesThatHonour } from '../conformance/idempotency.ts';
+import { type CheckResult, checksOf, type RunOptions, runChecks } from '../conformance/run.ts';
+import { contract } from '../petstore/operations.ts';
+import { baseUrlsOf } from '../petstore/rest.ts';
 import { formatTable } from './table.ts';
 
 /** Options of the command; the URLs are not parsed yet. */
-interface CheckServiceOptions extends Pick<ServiceUnderCheck, 'write' | 'idempotency'> {
+interface CheckServiceOptions extends Pick<RunOptions, 'write' | 'idempotency'> {
   readonly key?: string;
   readonly baseUrl: string;
   readonly messagesBaseUrl?: string;
   readonly json: boolean;
 }
 
-/** Prints the report. @throws as `checkContract` does; Error if an option is missing or invalid. */
+/** Prints the report. @throws as `runChecks` does; Error if an option is missing or invalid. */
 export async function runCheckService(options: CheckServiceOptions): Promise<void> {
   const { key, json, ...others } = options;
   const baseUrl = readUrl('--base-url', options.baseUrl);
-  const messagesBaseUrl =
-    options.messagesBaseUrl && readUrl('--messages-base-url', options.messagesBaseUrl);
+  const messagesBaseUrl = options.messagesBaseUrl
+    ? readUrl('--messages-base-url', options.messagesBaseUrl)
+    : undefined;
   if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
-  const checks = await checkContract({
-    ...others,
-    apiKey: key,
-    baseUrl,
-    messagesBaseUrl: messagesBaseUrl || undefined,
-    timeoutMs: 10_000,
-  });
+  const baseUrls = baseUrlsOf({ baseUrl, messagesBaseUrl });
+  const options_ = { ...others, apiKey: key, baseUrls, timeoutMs: 10_000 };
+  const checks = await runChecks(contract, options_);
   process.stdout.write(formatReport(baseUrl.href, checks, json));
   process.exitCode = checks.some(isFailed) ? 1 : 0;
 }
@@ -57,7 +52,7 @@ export function formatReport(baseUrl: string, checks: readonly CheckResult[], js
   const count = (verdict: CheckResult['verdict']) =>
     checks.filter((check) => check.verdict === verdict).length;
   const summary = `${count('pass')} passed, ${count('fail')} failed, ${count('info')} not specified, ${count('skip')} skipped`;
-  const [service, other] = servicesThatHonour(checks);
+  const [service, other] = servicesThatHonour(checksOf(contract).doneOnce, checks);
   const advice = service ? `Set UPSTREAM_IDEMPOTENCY=${other ? 'on' : service}\n` : '';
   return `${baseUrl}\n\n${table}\n${summary}\n${advice}`;
 }

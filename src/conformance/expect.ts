@@ -2,7 +2,7 @@ import { decodeErrorBody, decodeList, decodeRecord } from '../contract/codec.ts'
 import { InvalidResponseError } from '../contract/error.ts';
 import { decodeUtf8, parseJson, shown } from '../contract/json.ts';
 import type { List } from '../contract/operation.ts';
-import type { Fields, NewRecordOf, RecordOf, RecordType } from '../contract/record.ts';
+import type { Fields, RecordOf, RecordType } from '../contract/record.ts';
 import type { ServiceResponse } from './http-client.ts';
 
 /** Returns the records of a list. @throws InvalidResponseError unless it is a 200 with at most `limit`. */
@@ -39,12 +39,12 @@ export function expectRecord<Of extends Fields>(
 }
 
 /** Compares a record with the one that was sent. @throws InvalidResponseError if a field differs. */
-export function expectSame<Of extends Fields>(
-  record: RecordOf<Of>,
-  sent: NewRecordOf<Of> | RecordOf<Of>,
+export function expectSame(
+  record: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
 ): void {
   for (const [name, value] of Object.entries(sent)) {
-    const received = (record as Readonly<Record<string, unknown>>)[name];
+    const received = record[name];
     const problem = `${name}: expected ${shown(value)}, received ${shown(received)}`;
     requireThat(received === value, problem);
   }
@@ -77,8 +77,8 @@ export function describe(response: ServiceResponse): string {
   }
 }
 
-/** Parses a body. @throws InvalidResponseError unless it is JSON in UTF-8 without an encoding. */
-export function readResponseJson({ headers, body }: ServiceResponse): unknown {
+/** Returns the text of a body. @throws InvalidResponseError unless it is JSON in UTF-8 without an encoding. */
+export function readText({ headers, body }: ServiceResponse): string {
   const encoding = headers['content-encoding'] ?? '';
   const encoded = `content-encoding: expected none, received ${shown(encoding)}`;
   requireThat(/^(?:identity|[\s,])*$/i.test(encoding), encoded);
@@ -88,11 +88,17 @@ export function readResponseJson({ headers, body }: ServiceResponse): unknown {
     `content-type: expected application/json, received ${shown(type)}`,
   );
   try {
-    return parseJson(decodeUtf8(body));
+    const text = decodeUtf8(body);
+    parseJson(text);
+    return text;
   } catch {
     throw new InvalidResponseError('body: expected valid JSON in UTF-8');
   }
 }
+
+/** Parses a body. @throws as `readText` does */
+export const readResponseJson = (response: ServiceResponse): unknown =>
+  parseJson(readText(response));
 
 /** Formats a number of records. */
 export function formatCount({ singular, plural }: RecordType, count: number): string {

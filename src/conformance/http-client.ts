@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
-import type { Operation, Operations } from '../contract/operation.ts';
+import type { Operation } from '../contract/operation.ts';
 
 /** What a request has beside the method and path of its operation. */
 export interface ServiceRequest {
@@ -24,20 +24,19 @@ export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
   Pick<IncomingMessage, 'headers'> & { readonly body: Uint8Array };
 
 /** Sends a request, by default with the valid key. @throws BackendUnavailableError if it fails. */
-export type Send = (operation: string, request?: ServiceRequest) => Promise<ServiceResponse>;
+export type Send = (operation: Operation, request?: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The most bytes of a response body, which are those that the gateway reads. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
 /** Creates a client with a valid key. Redirects are not followed. */
 export function createSend(
-  operations: Operations,
   baseUrls: Readonly<Record<string, URL | undefined>>,
   apiKey: string,
   timeoutMs: number,
 ): Send {
   return async (operation, request = {}) => {
-    const { method, path, service } = operations[operation] as Operation;
+    const { method, path, service } = operation;
     const { parameters = {}, search = '', body } = request;
     const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>

@@ -1,49 +1,48 @@
 import { randomUUID } from 'node:crypto';
 import { decodeRecord } from '../contract/codec.ts';
-import type { Operation, Operations } from '../contract/operation.ts';
-import type { RecordType } from '../contract/record.ts';
-import { type Check, type CheckedService, defineChecks, type Finding } from './check.ts';
+import { idFieldOf } from '../contract/operation.ts';
+import { type Check, check, type Finding, parametersOf, recordOf, type Subject } from './check.ts';
 import { describe, expectStatus, readResponseJson, requireThat } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
+import { validBody } from './valid-body.ts';
 
 /** Returns the services whose checks with a key have all passed. */
 export function servicesThatHonour(
-  operations: Operations,
-  checks: readonly Check<never>[],
+  checks: readonly Check[],
   results: readonly (Pick<Check, 'id'> & Finding)[],
 ): string[] {
   const passed = results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
-  const services = Map.groupBy(checks, ({ operation }) => operations[operation]?.service ?? '');
+  const services = Map.groupBy(checks, ({ operation }) => operation.service);
   const isHonoured = (all: typeof checks) => all.every(({ id }) => passed.includes(id));
   return [...services].filter(([, all]) => isHonoured(all)).map(([service]) => service);
 }
 
 /**
- * Checks draft-ietf-httpapi-idempotency-key-header-07 for an operation that adds a record with an `id`.
- * Passing adds three.
- * @param bodyWith returns a body with a text, by which bodies differ
+ * Checks draft-ietf-httpapi-idempotency-key-header-07 for an operation that adds a record. Those that pass
+ * leave three.
  */
-export function checkDoneOnce<Known>(
-  operations: Operations,
-  prefix: string,
-  operation: string,
-  bodyWith: (text: string, service: CheckedService<Known>) => string,
-): Check<Known>[] {
-  type Post = (text?: string) => Promise<ServiceResponse>;
-  const { check } = defineChecks<Known>(operations);
-  const { response: type } = operations[operation] as Operation;
+export function checkDoneOnce(subject: Subject): Check[] {
+  type Post = (words?: string) => Promise<ServiceResponse>;
+  const { operation, name } = subject;
+  const type = recordOf(operation);
+  if (operation.method !== 'POST' || type === undefined) return [];
   const rule = (id: string, text: string, run: (post: Post) => Promise<string>) =>
-    check(`${prefix}-${id}`, operation, ` with one Idempotency-Key ${text}`, (service) => {
-      const idempotencyKey = randomUUID();
-      return run((value = 'Idempotency check') =>
-        service.send(operation, { body: bodyWith(value, service), idempotencyKey }),
+    check(subject, `${name}-${id}`, ` with one Idempotency-Key ${text}`, ({ send, known }) => {
+      const id = randomUUID();
+      return run((words = 'Idempotency check') =>
+        send(operation, {
+          ...parametersOf(operation),
+          ...validBody(operation, known, { words, id }),
+          idempotencyKey: id,
+        }),
       );
     });
 
   function idOf(...responses: readonly ServiceResponse[]): string {
     const ids = responses.map((response) => {
       requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-      return String(decodeRecord(type as RecordType, readResponseJson(response))['id']);
+      const record = decodeRecord(type as NonNullable<typeof type>, readResponseJson(response));
+      return String(record[idFieldOf(operation, type as NonNullable<typeof type>).name]);
     });
     const different = [...new Set(ids)].join(', ');
     requireThat(different === ids[0], `expected one id, received ${different}`);

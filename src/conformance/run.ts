@@ -1,20 +1,21 @@
 import { readBearer, redactKey } from '../contract/bearer.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
 import { type Contract, isSafe, type Operation } from '../contract/operation.ts';
-import { type Check, type CheckedService, type Finding, skip } from './check.ts';
-import { createSend, type Send, type ServiceResponse } from './http-client.ts';
-
-/** The checks of a contract. */
-export interface ContractChecks<Known> {
-  readonly contract: Contract;
-  readonly checks: readonly Check<Known>[];
-  /** Those of writes with an `Idempotency-Key`. */
-  readonly idempotencyChecks: readonly Check<Known>[];
-  /** The query string of the probe, which reads as many records as possible. */
-  readonly search: string;
-  /** Returns the records of the response, or none. @throws InvalidResponseError if it is no list */
-  readonly read: (response?: ServiceResponse) => Known;
-}
+import type { RecordType } from '../contract/record.ts';
+import {
+  type AnyRecord,
+  type Check,
+  type CheckedService,
+  type Finding,
+  listOf,
+  type Subject,
+  skip,
+} from './check.ts';
+import { expectList } from './expect.ts';
+import { createSend, type Send } from './http-client.ts';
+import { checkDoneOnce } from './idempotency.ts';
+import { readingChecks, searchOfAll } from './reading.ts';
+import { writingChecks } from './writing.ts';
 
 /** Options of `runChecks`. */
 export interface RunOptions {
@@ -30,59 +31,77 @@ export interface RunOptions {
 /** A check and its finding. */
 export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
-/** Runs all checks. @throws if there is no response, or the API key is malformed or refused. */
-export async function runChecks<Known>(
-  all: ContractChecks<Known>,
+/** Returns the checks of a contract; `doneOnce` are those of writes with an `Idempotency-Key`. */
+export function checksOf({ operations }: Contract) {
+  const others = Object.values(operations);
+  const subjects = Object.entries(operations).map(
+    ([id, operation]): Subject => ({ operation, name: operation.checks ?? id, others }),
+  );
+  const [reading, writing] = [true, false].map((safe) =>
+    subjects.filter(({ operation }) => isSafe(operation.method) === safe),
+  );
+  return {
+    reading: reading?.flatMap(readingChecks) ?? [],
+    writing: writing?.flatMap(writingChecks) ?? [],
+    doneOnce: writing?.flatMap(checkDoneOnce) ?? [],
+  };
+}
+
+/** Runs the checks of a contract. @throws if there is no response, or the API key is malformed or refused. */
+export async function runChecks(
+  contract: Contract,
   { apiKey, baseUrls, write, idempotency, timeoutMs }: RunOptions,
 ): Promise<CheckResult[]> {
-  const { operations } = all.contract;
   readBearer(`Bearer ${apiKey}`);
-  const send = createSend(operations, baseUrls, apiKey, timeoutMs);
-  const service = await openService(all, baseUrls, send);
+  const send = createSend(baseUrls, apiKey, timeoutMs);
+  const service = await openService(contract, baseUrls, send);
+  const { reading, writing, doneOnce } = checksOf(contract);
   const results: CheckResult[] = [];
-  const more = idempotency ? all.idempotencyChecks : [];
-  for (const check of [...all.checks, ...more]) {
+  for (const check of [...reading, ...writing, ...(idempotency ? doneOnce : [])]) {
     const { id, rule, operation } = check;
-    const { service: name, method } = operations[operation] as Operation;
-    if (baseUrls[name] === undefined) continue;
-    const isSkipped = !isSafe(method) && !write;
+    if (baseUrls[operation.service] === undefined) continue;
+    const isSkipped = !isSafe(operation.method) && !write;
     const found = isSkipped ? skip('requires --write') : await runCheck(check, service);
     results.push({ id, rule, verdict: found.verdict, seen: redactKey(found.seen, apiKey) });
   }
   return results;
 }
 
-async function openService<Known>(
-  { contract, search, read }: ContractChecks<Known>,
+/** Reads the lists that need no parameter, that of the probe first, which shows whether there is a service. */
+async function openService(
+  { operations, services, probe }: Contract,
   baseUrls: RunOptions['baseUrls'],
   send: Send,
-): Promise<CheckedService<Known>> {
-  const { path, service } = contract.operations[contract.probe.id] as Operation;
-  const version = contract.services[service]?.version ?? '';
+): Promise<CheckedService> {
+  const first = operations[probe.id] as Operation;
+  const records = new Map<RecordType, readonly AnyRecord[]>();
+  const { path, service } = first;
+  const version = services[service]?.version ?? '';
   const { href = '', pathname = '' } = baseUrls[service] ?? {};
-  try {
-    const response = await send(contract.probe.id, { search });
-    if (response.status === 401) {
-      throw new Error(`${href} refused the API key (401). Check the key and the base URL.`);
+  for (const operation of new Set([first, ...Object.values(operations)])) {
+    const list = listOf(operation);
+    const isRead = list && !operation.parameters && baseUrls[operation.service];
+    if (operation !== first && !isRead) continue;
+    try {
+      const response = await send(operation, { search: searchOfAll(operation) });
+      if (response.status === 401) {
+        throw new Error(`${href} refused the API key (401). Check the key and the base URL.`);
+      }
+      if (response.status === 404 && !pathname.replace(/\/$/, '').endsWith(version)) {
+        throw new Error(`${href} has no ${path} (404). Does the base URL lack ${version}?`);
+      }
+      if (list) records.set(list.listOf, expectList(list, response, list.maximum));
+    } catch (error) {
+      // The checks of the list report what is wrong with it.
+      if (error instanceof InvalidResponseError) continue;
+      if (!(error instanceof BackendUnavailableError)) throw error;
+      if (operation === first) throw new Error(`${href} could not be reached: ${error.message}.`);
     }
-    if (response.status === 404 && !pathname.replace(/\/$/, '').endsWith(version)) {
-      throw new Error(`${href} has no ${path} (404). Does the base URL lack ${version}?`);
-    }
-    return { send, known: read(response) };
-  } catch (error) {
-    if (error instanceof BackendUnavailableError) {
-      throw new Error(`${href} could not be reached: ${error.message}.`);
-    }
-    // The checks of the list report what is wrong with it.
-    if (error instanceof InvalidResponseError) return { send, known: read() };
-    throw error;
   }
+  return { send, known: (type) => records.get(type) ?? [] };
 }
 
-async function runCheck<Known>(
-  check: Check<Known>,
-  service: CheckedService<Known>,
-): Promise<Finding> {
+async function runCheck(check: Check, service: CheckedService): Promise<Finding> {
   try {
     const found = await check.run(service);
     return typeof found === 'string' ? { verdict: 'pass', seen: found } : found;

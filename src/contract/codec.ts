@@ -1,5 +1,5 @@
 import { type ErrorBody, InvalidInputError, InvalidResponseError } from './error.ts';
-import { type Argument, type Field, int64 } from './fields.ts';
+import { type Argument, type Expectation, type Field, int64 } from './fields.ts';
 import { jsonType, shown } from './json.ts';
 import type { List, Member } from './operation.ts';
 import type { Fields, NewRecordOf, RecordOf, RecordType } from './record.ts';
@@ -54,7 +54,7 @@ export function parseUrlText<T>(
 
 function parseInput<T>(
   name: string,
-  { expected, parse }: Argument<T>,
+  { expected, parse }: Expectation<T>,
   value: unknown,
   received = value,
 ): T {

@@ -14,6 +14,11 @@ export interface Argument<T = unknown> extends Expectation<T> {
   readonly inUrl?: Expectation<T>;
   /** The same for a value of GraphQL, if its type accepts more. */
   readonly inGraphql?: Expectation<T>;
+  readonly example: T;
+  /** All valid values, if they can be listed. */
+  readonly values?: readonly T[];
+  /** Ids that no record has, for the checks of a service, with an id and a description of each. */
+  readonly unknown?: readonly (readonly [id: string, description: string, value: T])[];
 }
 
 /** What a field can contain. The codec, lists as text, columns and `check-service` follow from it. */
@@ -22,7 +27,6 @@ export interface Kind<T = unknown> extends Argument<T> {
   /** Matches JSON that `JSON.stringify` would write in the same way, in quotes if it `isText`. */
   readonly pattern: string;
   readonly isText: boolean;
-  readonly example: T;
   /** JSON that is invalid, for the checks of a service, with an id and a description. */
   readonly invalid: readonly (readonly [id: string, description: string, json: string])[];
 }
@@ -51,6 +55,10 @@ export const int64: Kind<Int64> = {
     ['fraction', 'a fraction', '1.5'],
     ['beyond-int64', '2^63', '9223372036854775808'],
   ],
+  unknown: [
+    ['missing', 'an unknown id', '2147483647'],
+    ['int64', 'the unknown id 2^63-1', '9223372036854775807'],
+  ],
 };
 
 /** An integer within bounds, a parameter. */
@@ -69,6 +77,7 @@ export function integer(minimum: number, maximum: number): Argument<number> {
     parse,
     inUrl: { expected, parse: parseText },
     inGraphql: { expected, parse },
+    example: minimum,
   };
 }
 
@@ -81,6 +90,7 @@ export const text: Kind<string> = {
   isText: true,
   example: 'Contract check',
   invalid: [['wrong', 'a number', '1']],
+  unknown: [['missing', 'an unknown id', 'unknown']],
 };
 
 /** A calendar date and a time of ISO 8601, extended or basic, of which all but the hour is optional. */
@@ -111,6 +121,7 @@ export function enumeration<const Word extends string>(
     pattern: words.join('|'),
     isText: true,
     example: words[0],
+    values: words,
     invalid: [['wrong', 'an unknown word', '"unknown"']],
   };
 }

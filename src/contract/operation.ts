@@ -1,10 +1,14 @@
-import type { Argument } from './fields.ts';
+import type { Argument, Field } from './fields.ts';
 import type { JsonText } from './json.ts';
 import type { Fields, NewRecordOf, RecordOf, RecordType } from './record.ts';
 
 /** A parameter of a query string. None is required. */
 export interface QueryParameter<T = unknown> {
   readonly kind: Argument<T>;
+  /** Of a parameter that limits the list: the least and the greatest limit, and the one without it. */
+  readonly limits?: Readonly<Record<'minimum' | 'maximum' | 'default', number>>;
+  /** Whether the list then has only records with this value, in the field of its name. */
+  readonly filters?: true;
 }
 
 /** An object with one member, which stands for its value. */
@@ -41,6 +45,8 @@ export interface Operation {
   readonly removal?: { readonly date: string; readonly successor: string };
   /** What the contract publishes of refusals, unless it has their status and an Error body. */
   readonly refusal?: 'status' | 'unpublished';
+  /** What the ids of its checks begin with, if it is not the operation's id. */
+  readonly checks?: string;
   /** Whether a 404 with an Error body proves that the service has accepted the key. */
   readonly acceptsKeyWith404?: true;
 }
@@ -66,6 +72,12 @@ export interface Contract {
   readonly services: Readonly<Record<string, Upstream>>;
   /** The read that shows whether a key is accepted. */
   readonly probe: { readonly id: string; readonly value: unknown };
+}
+
+/** Returns the field of a record by which the last parameter of a path finds it. */
+export function idFieldOf({ parameters = {} }: Operation, { fields }: RecordType): Field {
+  const last = Object.keys(parameters).at(-1) ?? '';
+  return (fields[last] ?? fields['id'] ?? Object.values(fields)[0]) as Field;
 }
 
 /** Whether a method only reads (RFC 9110, section 9.2.1). */

@@ -24,10 +24,11 @@ export const operations = {
     service: 'pets',
     field: 'Query.pets',
     query: {
-      limit: { kind: limit },
-      status: { kind: pet.fields.status.kind },
+      limit: { kind: limit, limits: pageSize },
+      status: { kind: pet.fields.status.kind, filters: true },
     },
     response: { listOf: pet, maximum: pageSize.maximum },
+    checks: 'list',
     status: 200,
   },
   /** Resolves after the pet is stored durably. */
@@ -38,6 +39,7 @@ export const operations = {
     field: 'Mutation.addPet',
     body: pet,
     response: pet,
+    checks: 'create',
     status: 201,
   },
   /** Deprecated. The contract has a 404 only here, by the service that has accepted the key. */
@@ -48,6 +50,7 @@ export const operations = {
     field: 'Query.pet',
     parameters: { petId: int64 },
     response: pet,
+    checks: 'get',
     removal: { date: getPetRemoval, successor: '/pets' },
     status: 200,
     acceptsKeyWith404: true,
@@ -59,6 +62,7 @@ export const operations = {
     service: 'pets',
     field: 'Query.orders',
     response: 'json',
+    checks: 'orders',
     refusal: 'unpublished',
   },
   sendMessage: {
@@ -68,6 +72,7 @@ export const operations = {
     field: 'Mutation.sendMessage',
     body: { member: 'message', kind: text },
     response: message,
+    checks: 'message',
     refusal: 'status',
   },
 } as const satisfies Operations;

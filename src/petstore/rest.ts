@@ -14,7 +14,10 @@ export interface RestPetStoreOptions extends Omit<RestOptions, 'baseUrls'> {
 }
 
 /** Returns the base URL of each service. */
-export const baseUrlsOf = ({ baseUrl, messagesBaseUrl }: RestPetStoreOptions) => ({
+export const baseUrlsOf = ({
+  baseUrl,
+  messagesBaseUrl,
+}: Pick<RestPetStoreOptions, 'baseUrl' | 'messagesBaseUrl'>) => ({
   pets: baseUrl,
   messages: messagesBaseUrl,
 });

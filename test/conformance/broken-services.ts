@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import { checksOf } from '../../src/conformance/run.ts';
 import { parseJson, stringifyJson } from '../../src/contract/json.ts';
-import { readingChecks } from '../../src/petstore/conformance/reading.ts';
-import { writingChecks } from '../../src/petstore/conformance/writing.ts';
+import { contract } from '../../src/petstore/operations.ts';
 
 /** A service that differs from the contract in one way, and the checks that must fail for it. */
 export interface BrokenService {
@@ -26,13 +26,14 @@ type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) => Promis
 
 const key = 'Bearer demo-key';
 const jsonType = 'application/json';
-const ids = [...readingChecks, ...writingChecks].map(({ id }) => id);
+const { reading, writing } = checksOf(contract);
+const ids = [...reading, ...writing].map(({ id }) => id);
 const noKeys = ids.filter((id) => /^(?!message).*-no-key$/.test(id));
 const wrongKeys = ids.filter((id) => /^(?!message).*-wrong-key$/.test(id));
 const missing = ['get-missing', 'get-int64'];
 const filters = ['filter-available', 'filter-pending', 'filter-sold'];
 const lists = ['list', 'limit-1', 'limit-100', ...filters];
-const refusals = writingChecks
+const refusals = writing
   .filter(({ rule }) => rule.endsWith(': 400 with an Error body'))
   .map(({ id }) => id);
 const error = { code: 'no', message: 'No.', status: 401 };

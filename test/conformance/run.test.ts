@@ -4,9 +4,9 @@ import { getRequestListener } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { formatReport } from '../../src/cli/check-service.ts';
+import { checksOf, type RunOptions, runChecks } from '../../src/conformance/run.ts';
 import { UnauthenticatedError } from '../../src/contract/error.ts';
-import { checkContract, idempotencyChecks } from '../../src/petstore/conformance/check-contract.ts';
-import { writingChecks } from '../../src/petstore/conformance/writing.ts';
+import { contract } from '../../src/petstore/operations.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { apiKey, callWith, openGateway } from '../support/gateway.ts';
 import { startIdempotentService } from '../support/idempotent-service.ts';
@@ -16,9 +16,12 @@ import { type BrokenService, brokenServices, unusualServices } from './broken-se
 
 /** The options of a check without writes of the service at a URL. */
 const optionsOf = (url: string) => {
-  const baseUrl = new URL(url);
-  return { baseUrl, apiKey, write: false, timeoutMs: 5000 };
+  const baseUrls = { pets: new URL(url) };
+  return { baseUrls, apiKey, write: false, timeoutMs: 5000 };
 };
+
+const { writing, doneOnce } = checksOf(contract);
+const checkContract = (options: RunOptions) => runChecks(contract, options);
 
 /** Serves the built-in REST interface, with responses that a test can change. */
 async function start(change: BrokenService['respond'] = (_, forward) => forward()) {
@@ -55,8 +58,12 @@ async function start(change: BrokenService['respond'] = (_, forward) => forward(
   const server = await startServer(createServer(listener));
   return {
     options: {
-      ...optionsOf(`${server.url}/v1`),
-      messagesBaseUrl: new URL(`${server.url}/quickstart`),
+      apiKey,
+      timeoutMs: 5000,
+      baseUrls: {
+        pets: new URL(`${server.url}/v1`),
+        messages: new URL(`${server.url}/quickstart`),
+      },
       write: true,
     },
     petStore: opened.petStore,
@@ -75,7 +82,7 @@ const failed = (checks: Awaited<ReturnType<typeof checkContract>>) =>
 describe('checkContract', () => {
   it('passes the built-in REST interface', async () => {
     await using service = await start();
-    const baseUrl = String(service.options.baseUrl);
+    const baseUrl = String(service.options.baseUrls.pets);
     const output = formatReport(baseUrl, await checkContract(service.options), false);
     const lines = output.replaceAll(/ {2,}/g, '  ').split('\n');
     expect(lines).toEqual(
@@ -97,7 +104,7 @@ describe('checkContract', () => {
     const checks = await checkContract({ ...service.options, write: false });
     expect(operations.filter((operation) => !operation.startsWith('GET '))).toEqual([]);
     const skipped = checks.filter(({ seen }) => seen === 'requires --write').map(({ id }) => id);
-    expect(skipped).toEqual(writingChecks.map(({ id }) => id));
+    expect(skipped).toEqual(writing.map(({ id }) => id));
     expect(failed(checks)).toEqual({});
   });
 
@@ -139,9 +146,9 @@ describe('checkContract', () => {
       if (attempt === 6) resolve();
       return attempt === 3 ? { until } : {};
     });
-    const baseUrl = new URL(`${draft.url}/v1`);
-    const checks = await checkContract({ ...options, baseUrl, messagesBaseUrl: undefined });
-    const ids = idempotencyChecks.map(({ id }) => id).filter((id) => id.startsWith('create-'));
+    const baseUrls = { pets: new URL(`${draft.url}/v1`) };
+    const checks = await checkContract({ ...options, baseUrls });
+    const ids = doneOnce.map(({ id }) => id).filter((id) => id.startsWith('create-'));
     const found = checks.filter(({ id }) => ids.includes(id));
     expect(found.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass']);
     expect(found[1]?.seen).toMatch(/^id \d+, 409 to 3$/);
@@ -172,7 +179,7 @@ describe('checkContract', () => {
   ])('fails a service that does not honour Idempotency-Key: %s', async (_, respond, ids) => {
     await using service = await start(respond);
     const checks = await checkContract({ ...service.options, idempotency: true });
-    const expected = idempotencyChecks.map(({ id }) => id).filter((id) => ids.test(id));
+    const expected = doneOnce.map(({ id }) => id).filter((id) => ids.test(id));
     expect(Object.keys(failed(checks))).toEqual(expected);
   });
 

@@ -45,15 +45,6 @@ describe('the check of declarations', () => {
       ['src/backends/builtin/migrations.ts lacks the column category_id of pets.'],
     ],
     [
-      'a check of a service',
-      { rules: sources.rules.filter((rule) => !/^GET .store.orders(?![/\w])/.test(rule)) },
-      [
-        'src/petstore/conformance lacks a check of GET /store/orders.',
-        'src/petstore/conformance lacks a check of GET /store/orders without a key.',
-        'src/petstore/conformance lacks a check of GET /store/orders with a wrong key.',
-      ],
-    ],
-    [
       'the field of an operation',
       { schema: buildSchema(sdl.replace('orders: JSON', 'renamed: JSON')) },
       ['src/petstore/graphql lacks Query.orders.', 'schema/operations lacks Query.orders.'],
