@@ -38,15 +38,16 @@ const caching = { 'cache-control': 'private, no-cache', vary: 'Authorization' };
 interface Served {
   readonly id: string;
   readonly status: number;
+  /** Those of all of its responses. */
+  readonly headers: Readonly<Record<string, string>>;
   respond(request: GatewayRequest, segments: readonly string[]): Promise<string>;
 }
 
-/** A path with its operations by method, and the headers of all of its responses. */
+/** A path with its operations by method. */
 interface Route {
   readonly template: string;
   readonly path: RegExp;
   readonly operations: ReadonlyMap<string, Served>;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Returns the routes, those without a parameter first. */
@@ -61,15 +62,10 @@ function routesOf({ operations, services }: Contract, backend: Backend): readonl
       path: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
       operations: new Map(
         ofPath.flatMap(([id, operation]) => {
-          const served = serve(id, operation, backend);
+          const served = serve(id, operation, backend, baseOf(operation));
           const methods = operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method];
           return methods.map((method) => [method, served]);
         }),
-      ),
-      headers: Object.assign(
-        {},
-        caching,
-        ...ofPath.map(([, one]) => deprecationOf(one, baseOf(one))),
       ),
     }));
 }
@@ -82,7 +78,7 @@ function deprecationOf({ removal }: Operation, base: string): Readonly<Record<st
 }
 
 /** Serves an operation. A value that is invalid rejects with InvalidInputError before any call. */
-function serve(id: string, operation: Operation, backend: Backend): Served {
+function serve(id: string, operation: Operation, backend: Backend, base: string): Served {
   const { method, response } = operation;
   const { status = response === 'nothing' ? 204 : 200 } = operation;
   const read = createRequestReader(operation);
@@ -91,6 +87,7 @@ function serve(id: string, operation: Operation, backend: Backend): Served {
   return {
     id,
     status,
+    headers: { ...caching, ...deprecationOf(operation, base) },
     async respond(request, segments) {
       const { head, scope } = request;
       const json = () => readRequestJson(request);
@@ -161,7 +158,7 @@ export function createV1({
       }
       response = staged ?? errorResponse(error, method);
     }
-    Object.assign(response.headers, route.headers);
+    Object.assign(response.headers, operation.headers);
     return response;
   };
   const methods = new Set([

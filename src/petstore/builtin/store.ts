@@ -45,9 +45,8 @@ function open(
         const query = connection.selectFrom('pets').select(pets.selected);
         const found = query.where('id', '=', BigInt(petId));
         const row = isEmpty ? undefined : await found.executeTakeFirst();
-        if (row !== undefined) return pets.toRecord(row);
-        const message = `There is no pet with the id ${petId}.`;
-        throw ErrorResponse.of({ code: 'pet_not_found', message, status: 404 });
+        if (row === undefined) throw petNotFound(petId);
+        return pets.toRecord(row);
       },
     },
     listOrders: {
@@ -77,6 +76,11 @@ function open(
       run: insertMessage,
     },
   };
+}
+
+function petNotFound(petId: string): ErrorResponse {
+  const message = `There is no pet with the id ${petId}.`;
+  return ErrorResponse.of({ code: 'pet_not_found', message, status: 404 });
 }
 
 const maxMessageLength = 10_000;
