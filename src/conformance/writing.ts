@@ -123,7 +123,11 @@ function changingChecks(subject: Subject, post: Operation, type: RecordType): Ch
   return [
     ...missing(
       subject,
-      (_, id) => `${singular} ${id} may exist`,
+      (received, id) => {
+        expectStatus(received, status);
+        if (response === type) expectRecord(type, received, status);
+        return `${singular} ${id} may exist`;
+      },
       ({ known }) => validBody(operation, known),
     ),
     check(subject, name, rule, async ({ send, known }) => {

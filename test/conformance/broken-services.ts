@@ -26,10 +26,10 @@ type Forward = (changed?: Partial<Omit<ReceivedRequest, 'operation'>>) => Promis
 
 const key = 'Bearer demo-key';
 const jsonType = 'application/json';
-const { reading, writing } = checksOf(contract);
-const ids = [...reading, ...writing].map(({ id }) => id);
-const noKeys = ids.filter((id) => /^(?!message).*-no-key$/.test(id));
-const wrongKeys = ids.filter((id) => /^(?!message).*-wrong-key$/.test(id));
+const { writing } = checksOf(contract);
+const ids = ['list', 'get', 'orders', 'create'];
+const noKeys = ids.map((id) => `${id}-no-key`);
+const wrongKeys = ids.map((id) => `${id}-wrong-key`);
 const missing = ['get-missing', 'get-int64'];
 const filters = ['filter-available', 'filter-pending', 'filter-sold'];
 const lists = ['list', 'limit-1', 'limit-100', ...filters];

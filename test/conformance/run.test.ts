@@ -48,7 +48,7 @@ async function start(change: BrokenService['respond'] = (_, forward) => forward(
           new Request(url.origin + url.pathname + search, {
             method: request.method,
             headers,
-            ...(request.method === 'POST' ? { body: Buffer.from(body) } : {}),
+            ...(body === '' ? {} : { body: Buffer.from(body) }),
           }),
         );
       });
@@ -78,6 +78,11 @@ const failed = (checks: Awaited<ReturnType<typeof checkContract>>) =>
   Object.fromEntries(
     checks.filter(({ verdict }) => verdict === 'fail').map(({ id, seen }) => [id, seen]),
   );
+
+/** The ids of the checks that some broken service fails. */
+const ofBrokenServices = new Set(
+  Object.values(brokenServices).flatMap(({ failures }) => Object.keys(failures)),
+);
 
 describe('checkContract', () => {
   it('passes the built-in REST interface', async () => {
@@ -110,23 +115,23 @@ describe('checkContract', () => {
 
   it.each(Object.entries(brokenServices))('fails a service that %s', async (_, broken) => {
     await using service = await start(broken.respond);
-    expect(failed(await checkContract(service.options))).toEqual(broken.failures);
+    const failures = Object.entries(failed(await checkContract(service.options)));
+    // Those of further operations follow from their declarations.
+    const known = failures.filter(([id]) => ofBrokenServices.has(id));
+    expect(Object.fromEntries(known)).toEqual(broken.failures);
   });
 
   it('has a failing service for every rule', async () => {
     await using service = await start();
     const checks = await checkContract(service.options);
     const rules = checks.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
-    const broken = new Set(
-      Object.values(brokenServices).flatMap((service) => Object.keys(service.failures)),
-    );
     // Rules of further operations fail at least for one that responds to each request with an empty object.
     let requests = 0;
     await using empty = await start(async (_, forward) =>
       requests++ === 0 ? forward() : Response.json({}),
     );
     const failures = failed(await checkContract(empty.options));
-    expect(rules.filter((id) => !broken.has(id) && !failures[id])).toEqual([]);
+    expect(rules.filter((id) => !ofBrokenServices.has(id) && !failures[id])).toEqual([]);
     expect(Object.keys(failures)).toEqual(rules);
   });
 
@@ -149,7 +154,8 @@ describe('checkContract', () => {
     expect(formatReport('', none, false)).not.toContain('UPSTREAM_IDEMPOTENCY');
     // The first of the four at once is the third of all.
     const { promise: until, resolve } = Promise.withResolvers<void>();
-    await using draft = await startIdempotentService((_, attempt) => {
+    await using draft = await startIdempotentService(({ body }, attempt) => {
+      if (!body.includes('Idempotency')) return {};
       if (attempt === 6) resolve();
       return attempt === 3 ? { until } : {};
     });
