@@ -27,6 +27,7 @@ export async function startIdempotentService(
   async function respond(request: SeenRequest, response: ServerResponse): Promise<void> {
     const { method, headers, body } = request;
     if (method === 'GET') return sendJson(response, 200, JSON.stringify(pets));
+    if (method !== 'POST') return refuse(response, 404);
     const { authorization, 'idempotency-key': key } = headers;
     const attempt = (attempts.get(body) ?? 0) + 1;
     attempts.set(body, attempt);

@@ -15,7 +15,8 @@ export interface Operation {
     readonly example?: unknown;
   }[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  /** A response without content has no body. */
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 
 /** The schema and the example of a body by its media type. */
@@ -56,7 +57,7 @@ interface Document {
 }
 
 type PathItem = Partial<Pick<Document, 'servers'>> & {
-  readonly [Method in 'get' | 'post']?: Operation;
+  readonly [Method in 'get' | 'post' | 'put' | 'delete']?: Operation;
 };
 
 function toOpenApi(text: unknown): OpenApi {

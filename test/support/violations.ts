@@ -50,6 +50,10 @@ export async function violationsOf(request: Request, response: Response): Promis
   const violation = (message: string) => [`${request.method} ${pathname} ${status}: ${message}`];
 
   const type = response.headers.get('content-type');
+  const described = operation?.responses[status];
+  if (described && !described.content) {
+    return type === null && (await response.text()) === '' ? [] : violation('expected no body');
+  }
   const schema = operation ? schemaOf(operation, status, type) : status >= 400 && error;
   if (!schema) return violation(`not described, with content type ${type}`);
   if (request.method === 'HEAD') return [];
@@ -63,7 +67,7 @@ export async function violationsOf(request: Request, response: Response): Promis
 
 function schemaOf(operation: Operation, status: number, type: string | null): Schema | undefined {
   const described = operation.responses[status] ?? operation.responses['default'];
-  return described?.content[type ?? '']?.schema;
+  return described?.content?.[type ?? '']?.schema;
 }
 
 /** Converts a path template to a regular expression. A parameter matches one segment. */

@@ -23,7 +23,9 @@ const recordsOf = (body: unknown) => (Array.isArray(body) ? body : [body]);
 describe.each(operations)('the examples of $operationId', (operation) => {
   const { responses } = operation;
 
-  it.each(Object.entries(responses))('conform to the schema: %s', async (status, { content }) => {
+  it.each(Object.entries(responses))('conform to the schema: %s', async (status, {
+    content = {},
+  }) => {
     for (const [type, { example }] of Object.entries(content)) {
       expect(example).toBeDefined();
       const init = { status: Number(status) || 500, headers: { 'content-type': type } };
@@ -37,9 +39,10 @@ describe.each(operations)('the examples of $operationId', (operation) => {
     await using service = await startGateway();
     const response = await fetch(exampleRequest(operation, service.url));
     expect(response.ok).toBe(true);
-    const example = responses[response.status]?.content['application/json']?.example;
-    const received = recordsOf(await response.json());
-    for (const [index, { id, createdAt, ...record }] of recordsOf(example).entries()) {
+    const example = responses[response.status]?.content?.['application/json']?.example;
+    const text = await response.text();
+    const received = recordsOf(text && JSON.parse(text));
+    for (const [index, { id, createdAt, ...record }] of recordsOf(example ?? []).entries()) {
       expect(received[index]).toMatchObject(record);
     }
   });
