@@ -23,7 +23,11 @@ const page = await readFile(join(root, 'docs/changing.md'), 'utf8');
 const rows = [...page.matchAll(/^\| \[(.+)\]\(#.+\) \| .+ \| (\d+) \|$/gm)];
 const sections = page.split(/^## /m).flatMap((section) => {
   const [, commands = '', file = ''] = /^```sh\n(git apply (\S+)\n.*?)^```/ms.exec(section) ?? [];
-  return file ? [{ title: section.split('\n')[0]?.toLowerCase(), commands, file }] : [];
+  const title = section.split('\n')[0]?.toLowerCase();
+  // Others that the same commands try.
+  const linked = [...section.matchAll(/\]\((changing\/\S+\.diff)\)/g)];
+  const others = linked.map(([, path]) => `docs/${path}`);
+  return file ? [file, ...others].map((one) => ({ title, commands, first: file, file: one })) : [];
 });
 
 /** Links each installed package to a copy, whose workspaces are its own. */
@@ -39,10 +43,13 @@ async function linkPackages(modules: string, copy: string) {
 beforeAll(() => run('npm', ['run', '-s', 'dev', '--', 'check:tools'], { cwd: root }), 300_000);
 
 it('has an example for each change', () => {
-  expect(sections.map(({ title }) => title)).toEqual(rows.map(([, title]) => title));
+  const titles = new Set(sections.map(({ title }) => title));
+  expect([...titles]).toEqual(rows.map(([, title]) => title));
 });
 
-it.each(sections)('applies the example of $title, and runs its commands', async (section) => {
+it.each(
+  sections,
+)('applies the example of $title, and runs its commands: $file', async (section) => {
   const diff = await readFile(join(root, section.file), 'utf8');
   const files = [...diff.matchAll(/^diff --git /gm)].length;
   expect(String(files)).toBe(rows.find(([, title]) => title === section.title)?.[2]);
@@ -57,7 +64,9 @@ it.each(sections)('applies the example of $title, and runs its commands', async 
   await linkPackages('examples/web/node_modules', folder);
   await linkPackages('test/checks/node_modules', folder);
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
-  const commands = section.commands.replace('npm run check', check);
+  const commands = section.commands
+    .replace(section.first, section.file)
+    .replace('npm run check', check);
   const options = { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 };
   const failure = await run('bash', ['-ec', commands], options).then(
     () => '',
