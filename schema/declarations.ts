@@ -44,7 +44,7 @@ export function findOmissions({ openApi, schema, documents, columns }: Sources):
     ...lacks('src/petstore/records.ts', documentedFields, declaredFields),
     ...lacks('src/petstore/operations.ts', documentedOperations, declaredOperations),
     ...lacks(
-      'src/backends/builtin/migrations.ts',
+      'src/petstore/builtin/tables.ts',
       columnsOfFields,
       columns.map((name) => `the column ${name} of pets`),
     ),

@@ -16,6 +16,7 @@ const check = [
   'npx biome check .',
   'test/checks/node_modules/.bin/depcruise src',
   'npm run -s dev -- check:declarations',
+  'npm run -s dev -- check:names',
   'npm run -s dev -- check:schema',
 ].join('\n');
 

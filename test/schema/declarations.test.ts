@@ -42,7 +42,7 @@ describe('the check of declarations', () => {
     [
       'a migration',
       { columns: sources.columns.filter((name) => name !== 'category_id') },
-      ['src/backends/builtin/migrations.ts lacks the column category_id of pets.'],
+      ['src/petstore/builtin/tables.ts lacks the column category_id of pets.'],
     ],
     [
       'the field of an operation',

@@ -38,6 +38,12 @@ function migrationsFor(engine: Engine, store: AnyStore): Record<string, Migratio
         'create index writes_by_time on writes (created_at)',
       ),
     },
+    ...Object.fromEntries(
+      Object.entries(store.migrations).map(([name, statements]) => [
+        name,
+        { up: run(...statements) },
+      ]),
+    ),
   };
 }
 

@@ -30,6 +30,8 @@ export type Statements<Schema, All extends Operations> = {
 export interface Store<Schema extends Tables, All extends Operations> {
   /** Its statements that create the tables in the first migration, which never changes. */
   createTables(id: string): readonly string[];
+  /** The statements of its later migrations, by names that sort after `0003-…`; released ones never change. */
+  readonly migrations: Readonly<Record<string, readonly string[]>>;
   /** The table that shows whether the database can be read, and where the tables are. */
   readonly mainTable: string;
   /** The kinds of records that can be imported and exported, by their tables; `document` is opaque JSON. */

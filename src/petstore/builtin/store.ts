@@ -11,11 +11,12 @@ import type { operations } from '../operations.ts';
 import type { Message, NewPet, Pet } from '../records.ts';
 import { demoKeys, insertDemoData } from './demo.ts';
 import { createPageReader } from './pages.ts';
-import { createTables, type Database, type PetStoreTables, pets } from './tables.ts';
+import { createTables, type Database, migrations, type PetStoreTables, pets } from './tables.ts';
 
 /** The pet store on a SQL database. */
 export const store: Store<PetStoreTables, typeof operations> = {
   createTables,
+  migrations,
   mainTable: 'pets',
   recordKinds: { pets, orders: 'document' },
   open,

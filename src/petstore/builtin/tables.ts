@@ -17,6 +17,9 @@ export interface PetStoreTables extends Tables {
 /** A database of the pet store. */
 export type Database = Kysely<PetStoreTables>;
 
+/** The statements of later migrations, by names such as `0004-pet-breed`; released ones never change. */
+export const migrations: Readonly<Record<string, readonly string[]>> = {};
+
 /** Returns the statements that create the tables in the first migration, which never changes. */
 export const createTables = (id: string): readonly string[] => [
   `create table pets (${id}, name text not null, category_id bigint not null,
