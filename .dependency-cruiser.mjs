@@ -68,7 +68,7 @@ const packages = {
   'lru-cache': '^src/yoga/(?:persisted|prepared)-documents\\.ts$',
   pino: '^src/telemetry/log\\.ts$',
   commander: '^src/main\\.ts$',
-  leven: '^src/(?:config/environment|graphql/invalid-input)\\.ts$',
+  leven: '^src/(?:main|config/environment|graphql/invalid-input)\\.ts$',
   yaml: '^src/v1/reference\\.ts$',
   graphql: '^src/(?:(?:petstore/)?(?:graphql|execution|yoga)/|schema\\.ts$)',
   '@graphql-yoga/render-graphiql': '^src/http/assets\\.ts$',

@@ -44,6 +44,7 @@ function create(name: string, folder: string): void {
 
 const [name = '', path = ''] = process.argv.slice(2);
 if (!names.includes(name) || path === '') {
+  if (name) process.stderr.write(`NAME: expected one of the examples, received ${name}.\n`);
   process.stderr.write(usage);
   process.exitCode = 2;
 } else {

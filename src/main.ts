@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { closestMatch } from 'leven';
 import manifest from '../package.json' with { type: 'json' };
 import { type AdministrativeCommand, administer, printResult } from './cli/administer.ts';
 import { exitOnFailedOutput, fail } from './cli/exit.ts';
@@ -6,7 +7,6 @@ import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
 import { backUpTo, exportTo, importFrom } from './cli/transfer.ts';
 import { describeVariables } from './config/describe.ts';
-import { unknownVariables } from './config/environment.ts';
 import { documentedVariables } from './config/variables.ts';
 
 process.stdout.on('error', exitOnFailedOutput);
@@ -41,13 +41,18 @@ const program = new Command('petstore-gateway')
   );
 
 program
-  .command('variables', { hidden: true })
+  .command('variables')
+  .description('describe the environment variables')
   .argument('[name]', 'one variable')
   .action((name: string | undefined, _options, command: Command) => {
     const names = documentedVariables().map(([variable]) => variable);
     const upper = name?.toUpperCase();
-    if (!upper || names.includes(upper)) process.stdout.write(describeVariables(false, upper));
-    else command.error(`error: unknown variable ${unknownVariables({ [upper]: '?' })[0] ?? upper}`);
+    if (!upper || names.includes(upper)) {
+      process.stdout.write(describeVariables(false, upper));
+      return;
+    }
+    const meant = closestMatch(upper, names, { maxDistance: 2 });
+    command.error(`error: unknown variable ${upper}${meant ? ` (did you mean ${meant}?)` : ''}`);
   });
 
 program

@@ -40,7 +40,7 @@ export async function exportTo(administration: Administration, kind: string): Pr
 export async function backUpTo(env: Environment, file: string): Promise<CommandResult> {
   const { databaseUrl } = readBuiltinConfig(env);
   const bytes = await backUp(databaseUrl, file, showProgress);
-  const text = `Backed up the database to ${file} (${Math.round(bytes / 1e6)} MB).\n`;
+  const text = `Backed up the database to ${file} (${Math.round(bytes / 1e3).toLocaleString('en')} kB).\n`;
   return { text, json: { file, bytes } };
 }
 
