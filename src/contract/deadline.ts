@@ -1,5 +1,6 @@
 import type { Caller } from './caller.ts';
 import { BackendTimeoutError } from './error.ts';
+import { serviceName } from './service-name.ts';
 
 /**
  * Rejects when the caller leaves or its deadline passes. A query that was sent goes on, and until it ends
@@ -21,5 +22,5 @@ export function untilDeadline<T>(caller: Caller, mayBeDone: () => boolean, work:
 /** Creates the error of a call that did not end in time, and may have been done if it is a write. */
 export function lateError(isWrite: boolean): BackendTimeoutError {
   const writeOutcome = isWrite ? 'UNKNOWN' : 'NOT_DONE';
-  return new BackendTimeoutError('The pet store did not respond in time.', { writeOutcome });
+  return new BackendTimeoutError(`The ${serviceName} did not respond in time.`, { writeOutcome });
 }

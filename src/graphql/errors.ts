@@ -6,6 +6,7 @@ import {
   type WriteOutcome,
   withOutcome,
 } from '../contract/error.ts';
+import { serviceName } from '../contract/service-name.ts';
 import { type InputIssue, InvalidValuesError } from './invalid-input.ts';
 import type { TypedError } from './result-types.ts';
 
@@ -109,7 +110,7 @@ function describeContractError(cause: unknown): Description | undefined {
   if (!isShown(cause)) return undefined;
   const { code, retryAfterMs, isFinal } = cause;
   const isInvalid = code === 'UPSTREAM_INVALID_RESPONSE';
-  const problem = isInvalid ? 'The pet store sent a response that breaks its contract. ' : '';
+  const problem = isInvalid ? `The ${serviceName} sent a response that breaks its contract. ` : '';
   const { status, body } = cause instanceof ErrorResponse ? cause : {};
   return {
     message: problem + cause.message,

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../contract/error.ts';
+import { serviceName } from '../contract/service-name.ts';
 import type { HttpResponse } from './http-message.ts';
 
 /** An error that the client receives with this HTTP status. */
@@ -51,7 +52,7 @@ export function errorBodyResponse(
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
   const refusal = body.code === 'unauthenticated' ? '' : ', error="invalid_token"';
-  const challenge = `Bearer realm="pet store"${refusal}`;
+  const challenge = `Bearer realm="${serviceName}"${refusal}`;
   return {
     status: body.status,
     headers: {

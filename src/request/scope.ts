@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, CallerIdentity, ServiceCall } from '../contract/caller.ts';
 import { BackendTimeoutError, CancelledError } from '../contract/error.ts';
+import { serviceName } from '../contract/service-name.ts';
 import type { BodyParts, RequestHead } from '../http/http-message.ts';
 import { createReportError, type ReportError } from '../http/refusal.ts';
 import type { ApiKey } from '../keys/api-key.ts';
@@ -34,7 +35,7 @@ export function createEnvironment(telemetry: Telemetry, keys = new ApiKeys()): R
 
 type Held = Parameters<Caller['hold']>[0];
 
-const deadlinePassed = "The pet store did not respond before the request's deadline.";
+const deadlinePassed = `The ${serviceName} did not respond before the request's deadline.`;
 
 /**
  * The life of a request: who makes its calls, what it holds, and when it ends. Its client may leave, and

@@ -5,6 +5,7 @@ import {
   ErrorResponse,
   InvalidResponseError,
 } from '../../contract/error.ts';
+import { serviceName } from '../../contract/service-name.ts';
 
 /** An API key of a demo with which calls behave in one way, so that clients can show it. */
 export interface DemoKey {
@@ -31,7 +32,7 @@ function refused(code: string, status: number, message: string, retryAfterMs?: n
 }
 
 const closed = () =>
-  new BackendUnavailableError('The pet store closed the connection before it responded.', {
+  new BackendUnavailableError(`The ${serviceName} closed the connection before it responded.`, {
     isStaged: true,
   });
 
@@ -53,7 +54,7 @@ export const createDemoKeys = (own: Readonly<Record<string, DemoKey>>) =>
       ...own,
       'demo-timeout': { title: 'UPSTREAM_TIMEOUT', waitMs: (limit) => limit, error: lateError },
       'demo-unavailable': { title: 'UPSTREAM_UNAVAILABLE', error: closed },
-      'demo-error': refused('UPSTREAM_ERROR', 500, 'The pet store returned HTTP status 500.'),
+      'demo-error': refused('UPSTREAM_ERROR', 500, `The ${serviceName} returned HTTP status 500.`),
       'demo-invalid': { title: 'UPSTREAM_INVALID_RESPONSE', error: invalid, isDone: true },
       'demo-flaky': {
         title: 'UPSTREAM_UNAVAILABLE in every second request, first field',

@@ -7,6 +7,7 @@ import {
   type PetStoreError,
 } from '../../contract/error.ts';
 import { isSafe } from '../../contract/operation.ts';
+import { serviceName } from '../../contract/service-name.ts';
 import type { Effect } from '../../limits/circuit.ts';
 import { ConnectionFailed } from './connections.ts';
 
@@ -29,13 +30,13 @@ export interface Consequences {
   readonly message: string;
 }
 
-const late = 'The pet store did not respond in time.';
-const unread = 'The response of the pet store could not be read in time.';
-const failing = 'The pet store has failed repeatedly';
+const late = `The ${serviceName} did not respond in time.`;
+const unread = `The response of the ${serviceName} could not be read in time.`;
+const failing = `The ${serviceName} has failed repeatedly`;
 const recovers = 'Calls are paused so that it can recover.';
-const waiting = 'are waiting for the pet store.';
-const unasked = 'The pet store sent 100 (Continue) unasked, which the gateway cannot read.';
-const closed = 'The pet store closed the connection before';
+const waiting = `are waiting for the ${serviceName}.`;
+const unasked = `The ${serviceName} sent 100 (Continue) unasked, which the gateway cannot read.`;
+const closed = `The ${serviceName} closed the connection before`;
 
 const notSent: Consequences = {
   kind: 'notSent',
@@ -44,7 +45,7 @@ const notSent: Consequences = {
   repeats: 'none',
   isLogged: true,
   label: 'unavailable',
-  message: 'The pet store could not be reached.',
+  message: `The ${serviceName} could not be reached.`,
 };
 const unreachable: Consequences = { ...notSent, service: 'failure', repeats: 'reads later' };
 const lost: Consequences = {
@@ -78,7 +79,10 @@ const failures = {
   timeout: { ...lost, label: 'timeout', message: late },
   clientLeft: { ...cancelled, isLogged: false, label: 'cancelled' },
   /** The gateway has no memory for the body. */
-  noMemory: { ...cancelled, message: 'The responses of the pet store are too large together.' },
+  noMemory: {
+    ...cancelled,
+    message: `The responses of the ${serviceName} are too large together.`,
+  },
   /** It has arrived, but was not decoded or read before the deadline. */
   unread: { ...cancelled, ...success, label: 'timeout', message: unread },
   /** It breaks the contract or, without a status, HTTP. */
@@ -187,7 +191,7 @@ const rejectedCertificate =
 
 /** The alerts that refuse a client certificate or its absence. No request is read before them. */
 const refusal = /^ERR_SSL_.*_ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
-const refused = 'The pet store refused the client certificate';
+const refused = `The ${serviceName} refused the client certificate`;
 
 const notHttp = 'Expected HTTP, received something else.';
 

@@ -11,6 +11,7 @@ import {
 } from '../../contract/error.ts';
 import { decodeUtf8, jsonType } from '../../contract/json.ts';
 import { readJson } from '../../contract/response-json.ts';
+import { serviceName } from '../../contract/service-name.ts';
 import type { ApiKey } from '../../keys/api-key.ts';
 import { turnBytes } from '../../limits/turns.ts';
 import type { Origin } from './origin.ts';
@@ -131,7 +132,7 @@ export function readText({ headers, body }: Responded): string {
 export function readError(response: Responded, apiKey: string, mayBeRepeated = false) {
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
-  const message = `The pet store returned HTTP status ${status}.`;
+  const message = `The ${serviceName} returned HTTP status ${status}.`;
   const body = status < 400 ? undefined : readErrorBody(response, apiKey);
   if (status >= 500) return new ErrorResponse(status, message, { hidden: body, retryAfterMs });
   const isReused = /^\S*idempoten|idempotency.key/i.test(`${body?.code} ${body?.message}`);
