@@ -1,4 +1,5 @@
 import { describeOnEveryDatabase } from '../support/databases.ts';
+import { owning } from '../support/dispose.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { openWriter } from '../support/writes.ts';
 import { describeIdempotentWrites } from './describe-idempotent-writes.ts';
@@ -7,7 +8,7 @@ import { describePetStore } from './describe-pet-store.ts';
 describeOnEveryDatabase('the built-in backend', (createDatabase) => {
   const open = async () => {
     const petStore = await openBuiltin(await createDatabase());
-    return { petStore, [Symbol.asyncDispose]: () => petStore[Symbol.asyncDispose]() };
+    return { petStore, ...owning(petStore) };
   };
   describePetStore('the backend', open);
   describeIdempotentWrites('the backend', open);
@@ -19,10 +20,7 @@ const openOverRest = async () => {
   const { petStore } = await openWriter(service.url, env);
   return {
     petStore,
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
+    ...owning(petStore, service),
   };
 };
 

@@ -6,6 +6,7 @@ import { openWriteMemory } from '../../src/writes/memory.ts';
 import { keepWrites } from '../../src/writes/redis.ts';
 import { notStored, rememberWrites, type WriteStore } from '../../src/writes/remembered-writes.ts';
 import { decodeResult, encodeResult, outcomeOf } from '../../src/writes/result.ts';
+import { owning } from '../support/dispose.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
@@ -201,10 +202,7 @@ describe('the memory for writes', () => {
         (await valuesOf(telemetry.metrics, 'petstore_idempotency_evictions_total'))[''] ?? 0,
       add: (key: string, idempotencyKey: string) =>
         addPet(petStore, idempotencyKey, callWith(key, undefined, rest.keys)),
-      async [Symbol.asyncDispose]() {
-        await petStore[Symbol.asyncDispose]();
-        await upstream[Symbol.asyncDispose]();
-      },
+      ...owning(petStore, upstream),
     };
   }
 

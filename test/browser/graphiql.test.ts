@@ -5,6 +5,7 @@ import { createGateway, loadConfig } from '../../src/index.ts';
 import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
+import { owning } from '../support/dispose.ts';
 import { startGateway } from '../support/gateway.ts';
 import { copiedText, execute, openGraphiql, openTab } from '../support/graphiql.ts';
 import { manifestFile } from '../support/manifest.ts';
@@ -41,10 +42,7 @@ async function openInFrontOfService() {
   return {
     ...opened,
     release,
-    async [Symbol.asyncDispose]() {
-      await opened[Symbol.asyncDispose]();
-      await service[Symbol.asyncDispose]();
-    },
+    ...owning(opened, service),
   };
 }
 

@@ -5,6 +5,7 @@ import { hashOf } from '../../src/backends/builtin/stored-api-keys.ts';
 import { openAdministration, openPetStore } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
 import { createPostgresDatabase } from '../support/databases.ts';
+import { owning } from '../support/dispose.ts';
 import { callWith, openKeys, startGateway } from '../support/gateway.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { openTelemetry, quiet } from '../support/log.ts';
@@ -50,21 +51,18 @@ async function startSlowNetwork(databaseUrl: string) {
 
 /** Opens a store with two API keys, at the other end of a slow network. */
 async function open({ poolSize = 10, timeoutMs = 60_000 } = {}) {
-  await using stack = new AsyncDisposableStack();
   const url = await createPostgresDatabase();
-  const administration = stack.use(await openAdministration(url, quiet.log));
+  const administration = await openAdministration(url, quiet.log);
   await administration.keys.createAccount('acme');
   const create = async () => (await administration.keys.create('acme')).key;
   const created: [string, string] = [await create(), await create()];
-  const network = stack.use(await startSlowNetwork(url));
+  const network = await startSlowNetwork(url);
   const telemetry = openTelemetry();
   const { databaseUrl } = network;
   const options = { databaseUrl, demoKey: undefined, timeoutMs, poolSize };
   const keys = openKeys();
   const opened = await openPetStore({ kind: 'builtin', ...options }, telemetry, keys);
   const petStore = { ...opened, keys };
-  stack.defer(() => opened[Symbol.asyncDispose]());
-  const disposables = stack.move();
   return {
     petStore,
     network,
@@ -84,7 +82,7 @@ async function open({ poolSize = 10, timeoutMs = 60_000 } = {}) {
       const waiting = await valuesOf(telemetry.metrics, 'petstore_database_waiting_queries');
       return [used['database_calls'] ?? 0, waiting[''] ?? 0];
     },
-    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+    ...owning(opened, network, administration),
   };
 }
 

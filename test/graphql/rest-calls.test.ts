@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/contract/error.ts';
 import { RestCalls } from '../../src/graphql/rest-calls.ts';
+import { owning } from '../support/dispose.ts';
 import { callWith } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 import { valuesOf } from '../support/metrics.ts';
@@ -34,10 +35,7 @@ async function open(body: string, status = 200, env?: Record<string, string>) {
       await server.post({ query: '{ run }' }, { authorization: `Bearer ${key}` });
       return promise;
     },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
+    ...owning(server, upstream),
   };
 }
 

@@ -12,8 +12,7 @@ import { mountInNode } from '../support/mounted.ts';
 import { sendForParts } from '../support/parts.ts';
 
 const run = promisify(execFile);
-const authority = createAuthority();
-afterAll(() => authority[Symbol.dispose]());
+const authority = disposeAfterAll(createAuthority());
 const dispatcher = new Agent({ connect: { ca: authority.ca } });
 afterAll(() => dispatcher.destroy());
 

@@ -5,6 +5,7 @@ import type { Plugin } from 'graphql-yoga';
 import { describe, expect, it } from 'vitest';
 import { createGateway, type HostOptions, loadConfig } from '../../src/schema.ts';
 import type { HostContext } from '../../src/yoga/host-context.ts';
+import { owning } from '../support/dispose.ts';
 import { openTelemetry } from '../support/log.ts';
 import { startServer } from '../support/server.ts';
 
@@ -36,10 +37,7 @@ async function openHost(plugin: Plugin<HostContext>) {
       const all = { ...given, accept, ...headers };
       return fetch(`${server.url}/graphql${search}`, { ...init, headers: all });
     },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await gateway[Symbol.asyncDispose]();
-    },
+    ...owning(server, gateway),
   };
 }
 

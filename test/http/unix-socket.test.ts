@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
+import { createFolder } from '../support/folder.ts';
 import { startGateway } from '../support/gateway.ts';
 import { nodeStart } from '../support/process.ts';
 import { lastProbe, sendRaw } from '../support/raw-http.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'pet-store-socket-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createFolder();
 const pathTo = (name: string) => join(folder, name);
 
 const send = (path: string, bytes: string) => sendRaw(`http://unix:${path}:`, bytes);

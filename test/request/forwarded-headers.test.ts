@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/index.ts';
+import { owning } from '../support/dispose.ts';
 import { graphqlRequest } from '../support/graphql.ts';
 import { mountInNode } from '../support/mounted.ts';
 import { openMountable } from '../support/rest-gateway.ts';
@@ -18,10 +19,7 @@ async function startForwarding(FORWARD_HEADERS: string) {
     url: `${server.url}/api`,
     /** The values of a header in the calls so far. */
     seen: (name: string) => opened.upstream.seen.map(({ headers }) => headers[name]),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await opened[Symbol.asyncDispose]();
-    },
+    ...owning(server, opened),
   };
 }
 

@@ -7,6 +7,7 @@ import { Agent, request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { openAdministration } from '../../src/petstore/open.ts';
 import { startAddress } from '../support/address.ts';
+import { owning } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { quiet } from '../support/log.ts';
 import { hasNginx, startNginx } from '../support/nginx.ts';
@@ -71,10 +72,7 @@ async function startPostgresql(): Promise<Backend> {
       );
       return new Map(rows.map(({ name, pets }) => [name, pets]));
     },
-    async [Symbol.asyncDispose]() {
-      await address[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
+    ...owning(address, server),
   };
 }
 

@@ -8,3 +8,10 @@ export function disposeAfterAll<T extends Disposable | AsyncDisposable>(resource
   });
   return resource;
 }
+
+/** Makes the object that it is spread into dispose of these, one after the other. */
+export const owning = (...resources: readonly AsyncDisposable[]): AsyncDisposable => ({
+  async [Symbol.asyncDispose]() {
+    for (const resource of resources) await resource[Symbol.asyncDispose]();
+  },
+});

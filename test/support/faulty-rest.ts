@@ -1,4 +1,5 @@
 import type { OriginLimits } from '../../src/backends/rest/origin.ts';
+import { owning } from './dispose.ts';
 import { type Respond, startFaultServer } from './fault-server.ts';
 import { callWith } from './gateway.ts';
 import { openTelemetry } from './log.ts';
@@ -22,9 +23,6 @@ export async function startRest(
     ],
     add: (signal?: AbortSignal) =>
       petStore.createPet(callWith('k', signal), { name: 'Rex', categoryId: '1' }),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await petStore[Symbol.asyncDispose]();
-    },
+    ...owning(server, petStore),
   };
 }

@@ -1,5 +1,6 @@
 import { createGateway, loadConfig } from '../../src/index.ts';
 import { openRestPetStore, type RestPetStoreOptions } from '../../src/petstore/rest.ts';
+import { owning } from './dispose.ts';
 import { openKeys, startGateway, type TestOptions } from './gateway.ts';
 import { openTelemetry, quiet } from './log.ts';
 import { sendJson, startUpstream } from './upstream.ts';
@@ -29,18 +30,11 @@ export async function openMountable(
   respond = respondWithNone,
   env: Readonly<Record<string, string>> = {},
 ) {
-  await using stack = new AsyncDisposableStack();
-  const upstream = stack.use(await startUpstream(respond));
+  const upstream = await startUpstream(respond);
   const telemetry = openTelemetry();
   const config = loadConfig({ PETSTORE_BASE_URL: `${upstream.url}/v1`, ...env });
-  const gateway = stack.use(await createGateway(config, telemetry.log));
-  const opened = stack.move();
-  return {
-    ...telemetry,
-    gateway,
-    upstream,
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  };
+  const gateway = await createGateway(config, telemetry.log);
+  return { ...telemetry, gateway, upstream, ...owning(gateway, upstream) };
 }
 
 /** Starts a REST service that responds like this, by default with an empty list, and its gateway. */
@@ -50,9 +44,6 @@ export async function startRestGateway(respond = respondWithNone, options: TestO
   return {
     ...gateway,
     upstream,
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
+    ...owning(gateway, upstream),
   };
 }

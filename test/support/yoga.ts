@@ -9,6 +9,7 @@ import {
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
+import { owning } from './dispose.ts';
 import { graphqlRequest } from './graphql.ts';
 import { startServer } from './server.ts';
 
@@ -27,10 +28,7 @@ export async function startMounted(env: Environment) {
   const server = await startServer(createServer(gateway.nodeListener));
   return {
     ...server,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await gateway[Symbol.asyncDispose]();
-    },
+    ...owning(server, gateway),
   };
 }
 

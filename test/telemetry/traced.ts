@@ -3,6 +3,7 @@ import { openPetStore } from '../../src/petstore/open.ts';
 import type { Sampling } from '../../src/telemetry/trace.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { startCollector } from '../support/collector.ts';
+import { owning } from '../support/dispose.ts';
 import { openKeys, startGateway } from '../support/gateway.ts';
 import { openTelemetry } from '../support/log.ts';
 
@@ -26,10 +27,6 @@ export async function startTraced(env: Readonly<Record<string, string>>, samplin
       await tracing[Symbol.asyncDispose]();
       return collector.spans;
     },
-    async [Symbol.asyncDispose]() {
-      await gateway[Symbol.asyncDispose]();
-      await tracing[Symbol.asyncDispose]();
-      await collector[Symbol.asyncDispose]();
-    },
+    ...owning(gateway, tracing, collector),
   };
 }

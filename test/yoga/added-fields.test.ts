@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
+import { owning } from '../support/dispose.ts';
 import { type SeenRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { postTo, startYoga } from '../support/yoga.ts';
 
@@ -21,10 +22,7 @@ async function open(
       const response = await postTo(yoga, JSON.stringify({ query }), init);
       return response.json();
     },
-    async [Symbol.asyncDispose]() {
-      await yoga[Symbol.asyncDispose]();
-      await upstream[Symbol.asyncDispose]();
-    },
+    ...owning(yoga, upstream),
   };
 }
 

@@ -22,6 +22,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { createGateway, type HostOptions, loadConfig } from '../../src/schema.ts';
 import type { OperationContext, OperationPlugin } from '../../src/yoga/operation-context.ts';
+import { owning } from '../support/dispose.ts';
 import { openTelemetry } from '../support/log.ts';
 import { startServer } from '../support/server.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -48,10 +49,7 @@ async function open(host: HostOptions, more: Readonly<Record<string, string>> = 
       const init = { method: 'POST', body: JSON.stringify(body) };
       return ask({ ...init, headers: { ...headers, accept } });
     },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await gateway[Symbol.asyncDispose]();
-    },
+    ...owning(server, gateway),
   };
 }
 

@@ -5,6 +5,7 @@ import { openAdministration, openPetStore } from '../../../src/petstore/open.ts'
 import { pet as petRecord } from '../../../src/petstore/records.ts';
 import { openDatabase } from '../../support/database.ts';
 import { describeOnEveryDatabase, onDatabase } from '../../support/databases.ts';
+import { owning } from '../../support/dispose.ts';
 import { callWith, openBuiltin, openKeys, startGateway } from '../../support/gateway.ts';
 import { openTelemetry, quiet } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
@@ -23,18 +24,16 @@ const openStore = (databaseUrl: string, telemetry = quiet) =>
 
 /** Opens a store with the account `acme`, and its administration. */
 async function openAcme(databaseUrl: string, telemetry = quiet) {
-  await using stack = new AsyncDisposableStack();
-  const administration = stack.use(await openAdministration(databaseUrl, quiet.log));
+  const administration = await openAdministration(databaseUrl, quiet.log);
   const { keys } = administration;
   await keys.createAccount('acme');
-  const store = stack.use(await openStore(databaseUrl, telemetry));
-  const opened = stack.move();
+  const store = await openStore(databaseUrl, telemetry);
   return {
     administration,
     keys,
     store,
     list: async (key: string) => [...(await store.listPets(callWith(key), {}))],
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+    ...owning(store, administration),
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { demoKeys, openPetStore } from '../../../src/petstore/open.ts';
+import { owning } from '../../support/dispose.ts';
 import { createFolder } from '../../support/folder.ts';
 import {
   apiKey,
@@ -15,15 +16,11 @@ import { openRest } from '../../support/rest-gateway.ts';
 
 /** Opens a demo, and a gateway in front of its REST interface whose calls have this time limit. */
 async function openBoth(timeoutMs = 30_000) {
-  await using stack = new AsyncDisposableStack();
   // The demo never responds to `demo-timeout` first.
-  const demo = stack.use(
-    await startGateway({ petStore: await openBuiltin(':memory:', { timeoutMs: 60_000 }) }),
-  );
-  const petStore = openRest(demo.url, { timeoutMs });
-  const proxy = stack.use(await openGateway({ petStore }));
-  const opened = stack.move();
-  return { demo, proxy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const builtin = await openBuiltin(':memory:', { timeoutMs: 60_000 });
+  const demo = await startGateway({ petStore: builtin });
+  const proxy = await openGateway({ petStore: openRest(demo.url, { timeoutMs }) });
+  return { demo, proxy, ...owning(proxy, demo) };
 }
 
 type Gateway = Parameters<typeof postGraphQL>[0];

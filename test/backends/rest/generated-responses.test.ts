@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { pet as petRecord } from '../../../src/petstore/records.ts';
+import { owning } from '../../support/dispose.ts';
 import { startFaultServer } from '../../support/fault-server.ts';
 import { fuzzed, fuzzTimeout } from '../../support/fuzzed.ts';
 import { openGateway } from '../../support/gateway.ts';
@@ -62,11 +63,7 @@ async function startService() {
     },
     host: new URL(server.url).host,
     lines: [patient.lines, impatient.lines, telemetry.lines],
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await patient[Symbol.asyncDispose]();
-      await impatient[Symbol.asyncDispose]();
-    },
+    ...owning(server, patient, impatient),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RestPetStoreOptions } from '../../../src/petstore/rest.ts';
+import { owning } from '../../support/dispose.ts';
 import { callWith } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 import { openMountable, openRest } from '../../support/rest-gateway.ts';
@@ -15,10 +16,7 @@ async function startRest(
   return {
     petStore,
     seen: upstream.seen,
-    async [Symbol.asyncDispose]() {
-      await upstream[Symbol.asyncDispose]();
-      await petStore[Symbol.asyncDispose]();
-    },
+    ...owning(upstream, petStore),
   };
 }
 

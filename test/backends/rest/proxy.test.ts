@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type ProxyOptions, proxyOf } from '../../../src/backends/rest/proxy.ts';
 import { variables } from '../../../src/config/variables.ts';
 import { createAuthority } from '../../support/authority.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
+import { disposeAfterAll, owning } from '../../support/dispose.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { hasTinyproxy, startProxy, startTinyproxy } from '../../support/proxy.ts';
@@ -46,10 +46,7 @@ async function startService(
     logged: telemetry.logged,
     checkReady: () => petStore.checkReady(),
     list: async () => Array.from(await petStore.listPets(callWith(key), {})),
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
+    ...owning(petStore, server),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Caller } from '../../../src/contract/caller.ts';
 import { BackendTimeoutError, CancelledError } from '../../../src/contract/error.ts';
 import { JsonText } from '../../../src/contract/json.ts';
 import type { ListPetsQuery } from '../../../src/petstore/operations.ts';
+import { owning } from '../../support/dispose.ts';
 import { encodeResponse, startFaultServer } from '../../support/fault-server.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
@@ -35,10 +36,7 @@ async function startHolding() {
       held[index]?.socket.write(response),
     /** The number of reads that joined another. */
     joined: () => valuesOf(telemetry.metrics, 'petstore_coalesced_reads_total', 'operation'),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await petStore[Symbol.asyncDispose]();
-    },
+    ...owning(server, petStore),
   };
 }
 

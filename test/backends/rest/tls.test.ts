@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TlsFiles } from '../../../src/tls-files.ts';
 import { createAuthority } from '../../support/authority.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
+import { disposeAfterAll, owning } from '../../support/dispose.ts';
 import { callWith } from '../../support/gateway.ts';
 import { openTelemetry } from '../../support/log.ts';
 import { openRest } from '../../support/rest-gateway.ts';
@@ -48,10 +48,7 @@ async function startService(files: TlsFiles, options: SecureServerOptions = {}) 
     reload: petStore.reload,
     send: () => petStore.sendMessage(callWith('a'), 'Hello'),
     list: async (key = 'a') => Array.from(await petStore.listPets(callWith(key), {})),
-    async [Symbol.asyncDispose]() {
-      await petStore[Symbol.asyncDispose]();
-      await server[Symbol.asyncDispose]();
-    },
+    ...owning(petStore, server),
   };
 }
 
