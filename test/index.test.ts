@@ -4,11 +4,16 @@ import { text } from 'node:stream/consumers';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { ListPetsDocument } from '../packages/client/src/documents.ts';
-import { createGateway, createLazyGateway, type LocalExecute, loadConfig } from '../src/index.ts';
+import {
+  createGateway,
+  createLazyGateway,
+  type Gateway,
+  type LocalExecute,
+  loadConfig,
+} from '../src/index.ts';
 import { openTelemetry } from './support/log.ts';
-import { mounts } from './support/mounted.ts';
+import { mountInNode } from './support/mounted.ts';
 import { petsFirst, readParts, sendForParts } from './support/parts.ts';
-import { rawPost, sendRaw } from './support/raw-http.ts';
 import { openMountable } from './support/rest-gateway.ts';
 import { startServer } from './support/server.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
@@ -25,7 +30,12 @@ const longDocument = `{ orders } #${'x'.repeat(250)}`;
 const post = (init: RequestInit = {}) =>
   new Request('https://shop.example/api/graphql', { method: 'POST', headers, body: list, ...init });
 
-describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
+describe.each([
+  ['node:http', false],
+  ['a server that strips its path, as Express does', true],
+])('the gateway mounted in %s', (_, strips) => {
+  const mount = (gateway: Gateway) => mountInNode(gateway, strips);
+
   it('serves GraphQL at its path and leaves other routes to the server', async () => {
     await using gateway = await createGateway(config);
     await using server = await mount(gateway);
@@ -36,14 +46,6 @@ describe.each(mounts)('the gateway mounted in %s', (_, mount) => {
     expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
     const get = await fetch(`${url}?query={pets(limit:1){name}}`, { headers });
     expect(await get.json()).toEqual({ data: { pets: [{ name: 'Biscuit' }] } });
-  });
-
-  it('refuses two Authorization headers, of which Node keeps the first', async () => {
-    await using gateway = await createGateway(config);
-    await using server = await mount(gateway);
-    const another = 'Authorization: Bearer another\r\nConnection: close\r\n';
-    const response = await sendRaw(server.url, rawPost(list, another, '/api/graphql'));
-    expect(response).toContain('"code":"UNAUTHENTICATED"');
   });
 
   it('serves GraphiQL at its path, and records the requested path', async () => {
@@ -108,14 +110,6 @@ describe('nodeListener', () => {
 });
 
 describe('the gateway as a fetch handler', () => {
-  it('reads a streamed body', async () => {
-    await using gateway = await createGateway(config);
-    const body = new Blob([list]).stream();
-    const response = await gateway(post({ body, duplex: 'half' } as RequestInit));
-    expect(response).toBeInstanceOf(Response);
-    expect(await response.json()).toEqual({ data: { pets: [{ id: '1' }] } });
-  });
-
   it.each([
     ['with its length', { 'content-length': `${list.length}` }],
     ['of unknown length', {}],
