@@ -41,14 +41,6 @@ export function describeIdempotentWrites(name: string, open: () => Promise<Opene
       expect(await store.send('a', 'Hello\n🐕')).toEqual([sent, true]);
     });
 
-    it('are done once if they are repeated at the same time', async () => {
-      await using store = await openWriter();
-      const all = await Promise.all(Array.from({ length: 50 }, () => store.add('a')));
-      expect(new Set(all.map(([{ id }]) => id)).size).toBe(1);
-      expect(all.filter(([, isReplayed]) => !isReplayed)).toHaveLength(1);
-      expect(await store.count()).toBe(1);
-    });
-
     it('are refused with other parameters, and nothing is done', async () => {
       await using store = await openWriter();
       const [first] = await store.add('a');

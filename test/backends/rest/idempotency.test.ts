@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../src/request/scope.ts';
 import { callWith } from '../../support/gateway.ts';
@@ -197,50 +196,5 @@ describe('a write to a service that honours Idempotency-Key', () => {
     expect(service.seen.map(({ url }) => url)).toEqual(calls.map((name) => `/v1/${name}`));
     const carried = service.seen.map(({ headers }) => headers['idempotency-key'] !== undefined);
     expect(carried).toEqual(calls.map((name) => name === honouring));
-  });
-
-  it('is done once through every fault, with clients that repeat it and gateways that restart', async () => {
-    const writes = 200;
-    let random = 52;
-    const next = (below: number) => {
-      random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((random / 2 ** 32) * below);
-    };
-    const faults: readonly Handling[] = [
-      { drop: true },
-      { respond: lose },
-      { respond: status(500) },
-      { respond: status(503) },
-      { respond: (response) => sendJson(response, 201, '{"id":') },
-      { until: wait(0), respond: lose },
-    ];
-    await using service = await start(() => faults[next(12)] ?? {});
-    const gateways = [service.add, await service.open()];
-    const outcomes = new Map<string, string>();
-    async function write(name: string): Promise<void> {
-      for (let attempt = 1; attempt <= 10; attempt++) {
-        // A gateway that restarts has forgotten all writes.
-        if (next(40) === 0) gateways[next(2)] = await service.open();
-        const add = gateways[next(2)] as typeof service.add;
-        const outcome = await add(name, name).then(
-          () => 'CONFIRMED',
-          ({ writeOutcome }) => writeOutcome,
-        );
-        outcomes.set(name, outcome);
-        if (outcome === 'CONFIRMED' || outcome === 'DONE') return;
-        // The circuit lets no call through for a while.
-        if (outcome === 'NOT_DONE') await wait(50);
-      }
-    }
-    let started = 0;
-    const client = async () => {
-      while (started < writes) await write(`pet ${started++}`);
-    };
-    await Promise.all(Array.from({ length: 5 }, client));
-    const stored = service.pets.map(({ name }) => name);
-    expect(new Set(stored).size).toBe(stored.length);
-    const done = [...outcomes].filter(([, outcome]) => /^(?:CONFIRMED|DONE)$/.test(outcome));
-    for (const [name] of done) expect(stored).toContain(name);
-    expect(done.length).toBeGreaterThan(writes * 0.9);
   });
 });

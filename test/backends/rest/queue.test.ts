@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BackendTimeoutError } from '../../../src/contract/error.ts';
@@ -158,17 +157,6 @@ describe('the limit on calls', () => {
 /** Opens the REST backend for this service over TLS; the servers here complete no handshake. */
 const openTls = (url: string, options: Partial<RestPetStoreOptions>) =>
   openRest(url.replace('http:', 'https:'), { timeoutMs: 60_000, ...options });
-
-it('closes the connection of a read whose client has left', async () => {
-  const received = Promise.withResolvers<Socket>();
-  await using rest = await startRest((socket) => received.resolve(socket));
-  const client = new AbortController();
-  const left = expect(rest.petStore.listPets(callWith('a', client.signal), {})).rejects.toThrow();
-  const socket = await received.promise;
-  const closed = once(socket, 'close');
-  client.abort();
-  await Promise.all([left, closed]);
-});
 
 describe('the deadline of a call', () => {
   const timeoutMs = 1000;
