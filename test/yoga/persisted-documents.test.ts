@@ -69,8 +69,11 @@ describe('PERSISTED_DOCUMENTS=allow', () => {
     expect(await opened.post({ query })).toEqual(pets);
   });
 
-  it('registers a document that is sent with its hash, for that key only', async () => {
-    await using opened = await open('allow');
+  it.each([
+    'allow',
+    'audit',
+  ] as const)('registers a document that is sent with its hash, for that key only: %s', async (mode) => {
+    await using opened = await open(mode);
     const extensions = apollo(sha256(query));
     const unknown = refused('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
     expect(await opened.post({ extensions })).toEqual(unknown);

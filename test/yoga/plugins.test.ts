@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { useMaskedErrors } from '@envelop/core';
 import { useDisableIntrospection } from '@envelop/disable-introspection';
-import { useOnResolve } from '@envelop/on-resolve';
 import { useResponseCache } from '@envelop/response-cache';
 import {
   buildSchema,
@@ -458,18 +457,6 @@ describe('a plugin of the host', () => {
 });
 
 describe('plugins that others wrote', () => {
-  it('@envelop/on-resolve wraps every resolver, also of an operation that is compiled elsewhere', async () => {
-    const seen: string[] = [];
-    const plugin = useOnResolve(({ info }) => ({ result }) => {
-      seen.push(`${info.parentType}.${info.fieldName}${Array.isArray(result) ? '[]' : ''}`);
-    });
-    await using opened = await open({ plugins: [plugin] });
-    for (let times = 1; times <= 3; times++) {
-      await opened.post({ query: '{ pets(limit: 1) { id } orders }' });
-      expect(seen.splice(0).sort()).toEqual(['Pet.id', 'Query.orders[]', 'Query.pets[]']);
-    }
-  });
-
   it('@envelop/disable-introspection adds its rule to each validation', async () => {
     await using opened = await open({ plugins: [useDisableIntrospection()] });
     for (let times = 1; times <= 2; times++) {

@@ -110,11 +110,4 @@ describe('PERSISTED_DOCUMENTS=audit', () => {
     }
     expect(opened.warnings().map(({ operation }) => operation)).toEqual(names);
   });
-
-  it('registers documents of clients, as allow does', async () => {
-    await using opened = await open('audit');
-    const extensions = { persistedQuery: { version: 1, sha256Hash: hash('sha256', query) } };
-    await opened.send({ query, extensions });
-    expect(await opened.send({ extensions })).toHaveProperty('data.pets');
-  });
 });
