@@ -12,32 +12,23 @@ const add = { method: 'POST', body: '{"name":"Rex","categoryId":1}' };
 
 describe('If-None-Match', () => {
   const etag = etagOf('{}');
-  it.each([
-    etag,
-    `W/${etag}`,
-    `"other", W/${etag}`,
-    `"other",${etag},`,
-    `"a,b" , ${etag}`,
-    '*',
-    ' * ',
-  ])('matches %s', (ifNoneMatch) => {
-    expect([matchesEtag(ifNoneMatch, etag), matchesEtag(ifNoneMatch, `W/${etag}`)]).toEqual([
-      true,
-      true,
-    ]);
-  });
-
-  it.each([
+  const same = [etag, `W/${etag}`, `"other", W/${etag}`, `"other",${etag},`, `"a,b" , ${etag}`];
+  const bare = etag.slice(1, -1);
+  const others = [
     undefined,
     '',
     '"other"',
-    etag.slice(1, -1),
-    etag.slice(0, -1),
+    bare,
+    `"${bare}`,
     `w/${etag}`,
     '"a,*,b"',
-    `"a,${etag.slice(1, -1)},b"`,
-  ])('does not match %s', (ifNoneMatch) => {
-    expect(matchesEtag(ifNoneMatch, `W/${etag}`)).toBe(false);
+    `"a,${bare},b"`,
+  ];
+  it.each([
+    ...[...same, '*', ' * '].map((value) => [value, true] as const),
+    ...others.map((value) => [value, false] as const),
+  ])('%s matches: %s', (ifNoneMatch, matches) => {
+    for (const own of [etag, `W/${etag}`]) expect(matchesEtag(ifNoneMatch, own)).toBe(matches);
   });
 });
 
@@ -68,20 +59,18 @@ describe('the ETag of a result', () => {
     expect([status, etag]).toEqual([200, expect.stringMatching(/^W\/"[\w-]{43}"$/)]);
     expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('access-control-expose-headers')).toContain('etag');
-    for (const known of [etag, etag.slice(2), '*', `"a", ${etag}`]) {
-      const unchanged = await service.send(target, { 'if-none-match': known });
-      expect([unchanged.status, unchanged.text]).toEqual([304, '']);
-      for (const [name, value] of headers) {
-        if (/^(?:content-|x-request-id$|date$)/.test(name)) continue;
-        expect([name, unchanged.headers.get(name)]).toEqual([name, value]);
-      }
-      expect(unchanged.headers.get('content-type')).toBeNull();
+    const unchanged = await service.send(target, { 'if-none-match': etag });
+    expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+    for (const [name, value] of headers) {
+      if (/^(?:content-|x-request-id$|date$)/.test(name)) continue;
+      expect([name, unchanged.headers.get(name)]).toEqual([name, value]);
     }
+    expect(unchanged.headers.get('content-type')).toBeNull();
     const other = await service.send(target, { 'if-none-match': '"other"' });
     expect([other.status, other.text]).toEqual([200, text]);
     const head = await service.send(target, { 'if-none-match': etag }, { method: 'HEAD' });
     expect([head.status, head.headers.get('etag')]).toEqual([304, etag]);
-    expect(service.lines.filter((line) => line.includes('"status":304'))).toHaveLength(5);
+    expect(service.lines.filter((line) => line.includes('"status":304'))).toHaveLength(2);
   });
 
   it('changes with the result, which is executed each time', async () => {

@@ -28,13 +28,6 @@ describe('a gateway on a Unix domain socket', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('accepts the empty Host of a request without an authority', async () => {
-    const path = pathTo('hostless.sock');
-    await using _ = await startGateway({ host: `unix:${path}` });
-    const request = 'GET / HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n';
-    expect(await send(path, request)).toMatch(/^HTTP\/1\.1 302 /);
-  });
-
   it('replaces the file of a process that was killed', async () => {
     const path = pathTo('stale.sock');
     const killed = await nodeStart(env(`unix:${path}`));
