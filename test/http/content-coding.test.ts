@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import {
   brotliCompressSync,
   deflateRawSync,
@@ -7,19 +8,21 @@ import {
 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { maxBodyBytes } from '../../src/http/body.ts';
+import { createGateway, loadConfig } from '../../src/index.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { apiKey, openBuiltin, startGateway } from '../support/gateway.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { recording } from '../support/recording.ts';
-import { startMounted } from '../support/yoga.ts';
+import { startServer } from '../support/server.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const { petStore, calls } = recording(await openBuiltin());
 const service = disposeAfterAll(await startGateway({ petStore }));
-const env = { DATABASE_URL: ':memory:', DEMO: 'on' };
-const mounted = disposeAfterAll(await startMounted(env));
+const config = loadConfig({ DATABASE_URL: ':memory:', DEMO: 'on', LOG_LEVEL: 'silent' });
+const { nodeListener } = disposeAfterAll(await createGateway(config));
+const mounted = disposeAfterAll(await startServer(createServer(nodeListener)));
 
 const withKey = { authorization: `Bearer ${apiKey}` };
 

@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { createFolder } from '../support/folder.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startIn } from '../support/process.ts';
@@ -27,11 +28,11 @@ async function copySources() {
   return { folder, graphiql: join(folder, graphiql) };
 }
 
-describe('GraphiQL', () => {
+describe('GraphiQL', async () => {
+  const service = disposeAfterAll(await startGateway({ graphiql: true, demoKey: 'demo-key' }));
   const asBrowser = { headers: { accept: 'text/html' } };
 
   it('is self-contained, with a tab per operation and the demo key', async () => {
-    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
     const response = await fetch(`${service.url}/graphql`, asBrowser);
     expect(response.headers.get('content-type')).toMatch('text/html');
     const page = await response.text();
@@ -50,7 +51,6 @@ describe('GraphiQL', () => {
   });
 
   it('may run only its own scripts, and not be framed, sniffed or named in a Referer', async () => {
-    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
     for (const coding of ['identity', 'br']) {
       const headers = { accept: 'text/html', 'accept-encoding': coding };
       const response = await fetch(`${service.url}/graphql`, { headers });
@@ -89,7 +89,6 @@ describe('GraphiQL', () => {
   });
 
   it('is smaller than 2.5 MB, and gets 304 when the browser has it', async () => {
-    await using service = await startGateway({ graphiql: true, demoKey: 'demo-key' });
     const send = (method: string, coding: string, headers = {}) =>
       fetch(`${service.url}/graphql`, {
         method,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { holdingOrders } from '../support/parts.ts';
 import { nodeStart } from '../support/process.ts';
@@ -18,6 +19,9 @@ function chunkedPost(chunks: readonly string[], path = '/graphql', method = 'POS
     `${method} ${path}`,
   );
 }
+
+/** The gateway of the tests that hold no calls. */
+const service = disposeAfterAll(await startGateway());
 
 /** Sends requests one after the other over one connection. @returns the status of each response. */
 async function sendInTurn(url: string, requests: readonly string[]): Promise<number[]> {
@@ -37,7 +41,6 @@ describe('a body in chunks', () => {
     ['/graphql', 'POST'],
     ['/v1/pets', 'POST'],
   ])('closes the connection when there are too many: %s %s', async (path, method) => {
-    await using service = await startGateway();
     for (const [chunk, statuses] of [
       [' ', []],
       [' '.repeat(100), [413]],
@@ -54,7 +57,6 @@ describe('a body in chunks', () => {
   });
 
   it('gets 400 if it is malformed, or if its client ends the connection before it', async () => {
-    await using service = await startGateway();
     for (const part of ['nonsense\r\n', '', '5\r\nab', '1\r\n{\r\n', '1\r\n \r\n'.repeat(2000)]) {
       const socket = connectTo(service.url);
       socket.end(chunkedPost([]).replace('0\r\n\r\n', part));
@@ -75,7 +77,6 @@ describe('a request', () => {
     ],
     ['with an unknown expectation', rawGet('/livez', 'Expect: nothing\r\n')],
   ])('%s gets its response, and so does the next one', async (_, request) => {
-    await using service = await startGateway();
     expect(await sendInTurn(service.url, [request, request, rawPost(typename)])).toEqual([
       200, 200, 200,
     ]);
@@ -94,12 +95,10 @@ describe('a request', () => {
     ['without a version, of a probe', 505, rawGet('/livez').replace(' HTTP/1.1', '')],
     ['of HTTP/2 in the syntax of HTTP/1.1', 505, rawPost(typename).replace('1.1', '2.0')],
   ])('%s is refused', async (_, status, request) => {
-    await using service = await startGateway();
     expect(statusesOf(await sendRaw(service.url, request))).toEqual([status]);
   });
 
   it('for a tunnel gets no response, and closes the connection', async () => {
-    await using service = await startGateway();
     expect(
       await sendRaw(service.url, 'CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     ).toBe('');
@@ -112,7 +111,6 @@ describe('a client that leaves', () => {
     ['in the middle of a request', 'POST /graphql HTTP/1.1\r\nHost'],
     ['after its last response', rawPost(typename)],
   ])('%s has its connection closed immediately', async (_, sent) => {
-    await using service = await startGateway();
     const staying = connectTo(service.url).resume();
     staying.write(sent);
     const sockets = Array.from({ length: 20 }, () => connectTo(service.url));
@@ -147,7 +145,6 @@ describe('an idle connection', () => {
 
 describe('pipelined requests', () => {
   it('get their responses in order, up to eight', async () => {
-    await using service = await startGateway();
     const requests = Array.from({ length: 7 }, (_, n) =>
       rawPost(`{"query":"{ a${n}: __typename }"}`),
     );

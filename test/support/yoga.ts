@@ -1,46 +1,17 @@
-import { createServer } from 'node:http';
 import SchemaBuilder from '@pothos/core';
 import { createYoga, type YogaServerOptions } from 'graphql-yoga';
-import { openServer } from '../../examples/yoga/server.ts';
-import { createGateway, loadConfig } from '../../src/index.ts';
+import { loadConfig } from '../../src/index.ts';
 import {
   addPetStore,
   type PetStoreContext,
   type PetStoreRefs,
   usePetStore,
 } from '../../src/schema.ts';
-import { owning } from './dispose.ts';
 import { graphqlRequest } from './graphql.ts';
-import { startServer } from './server.ts';
 
 const authorization = 'Bearer a-key-of-a-test';
 
 type Environment = Readonly<Record<string, string>>;
-
-/** Starts examples/yoga with this environment. Disposing it disposes the plugin, too. */
-export async function startYoga(env: Environment) {
-  return startServer(await openServer({ LOG_LEVEL: 'silent', ...env }));
-}
-
-/** Starts a gateway with this environment. */
-export async function startMounted(env: Environment) {
-  const gateway = await createGateway(loadConfig({ LOG_LEVEL: 'silent', ...env }));
-  const server = await startServer(createServer(gateway.nodeListener));
-  return {
-    ...server,
-    ...owning(server, gateway),
-  };
-}
-
-/** Sends a body to a server, with an API key. Other headers replace these. */
-export function postTo(
-  { url }: { readonly url: string },
-  body: string,
-  init: Omit<RequestInit, 'body'> = {},
-): Promise<Response> {
-  const headers = { 'content-type': 'application/json', authorization, ...init.headers };
-  return fetch(`${url}/graphql`, { method: 'POST', ...init, body, headers });
-}
 
 /** The types of a builder in tests. */
 type Types = PothosSchemaTypes.ExtendDefaultTypes<{ Context: PetStoreContext }>;
