@@ -9,18 +9,16 @@ const busy = encodeResponse('503 Busy', '');
 const first = { name: 'ErrorResponse', status: 503 };
 
 describe('a retry', () => {
-  it('that is refused leaves the caller with the first response', async () => {
-    await using rest = await startRest((socket) => socket.write(busy), { breakAfterFailures: 1 });
-    await expect(rest.list()).rejects.toMatchObject(first);
-    expect(rest.attempts()).toBe(1);
-  });
-
-  it('that is lost leaves the caller with the first response', async () => {
-    await using rest = await startRest((socket, attempt) =>
-      attempt === 1 ? socket.write(busy) : socket.resetAndDestroy(),
+  it.each([
+    ['refused', { breakAfterFailures: 1 }, 1],
+    ['lost', {}, 2],
+  ])('that is %s leaves the caller with the first response', async (_, limits, attempts) => {
+    await using rest = await startRest(
+      (socket, attempt) => (attempt === 1 ? socket.write(busy) : socket.resetAndDestroy()),
+      limits,
     );
     await expect(rest.list()).rejects.toMatchObject(first);
-    expect(rest.attempts()).toBe(2);
+    expect(rest.attempts()).toBe(attempts);
   });
 
   it('waits as long as Retry-After says', async () => {
