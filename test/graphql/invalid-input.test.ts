@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../packages/client/src/errors.ts';
 import { createSchema } from '../../src/petstore/graphql/schema.ts';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 
+const shared = disposeAfterAll(await openGateway());
 const int64 = 'Expected a whole number from -2^63 to 2^63-1, received';
 const lost = 'Expected one of available, pending, sold, received "lost".';
 const beyond = '99999999999999999999';
@@ -112,19 +114,17 @@ describe('the issues of BAD_USER_INPUT', () => {
   });
 
   it('are also found if the operation has a @defer', async () => {
-    await using opened = await openGateway();
     const query =
       'query ($n: Int, $s: PetStatus) { __typename ... @defer { pets(limit: $n, status: $s) { id } } }';
     const accept = 'multipart/mixed, application/json';
     const headers = { authorization: 'Bearer demo-key', accept };
-    const { errors } = await postGraphQL(opened.gateway, query, { n: 0, s: 'lost' }, headers);
+    const { errors } = await postGraphQL(shared.gateway, query, { n: 0, s: 'lost' }, headers);
     expect(errors?.[0]?.extensions['issues']).toMatchObject([{ path: ['n'] }, { path: ['s'] }]);
   });
 
   it('are repeated by the message, a line each', async () => {
-    await using opened = await openGateway();
     const input = { name: 'Rex', categoryId: 'dogs', status: 'lost' };
-    const { errors, data } = await postGraphQL(opened.gateway, addPet, { input });
+    const { errors, data } = await postGraphQL(shared.gateway, addPet, { input });
     expect(data).toBeUndefined();
     expect(errors?.map(({ message }) => message)).toEqual([
       `$input.categoryId: expected a whole number from -2^63 to 2^63-1, received "dogs".\n$input.status: ${lost.replace('E', 'e')}`,
@@ -132,19 +132,17 @@ describe('the issues of BAD_USER_INPUT', () => {
   });
 
   it('have the locations of the invalid variables only', async () => {
-    await using opened = await openGateway();
     const query = `query ($l: Int,
       $s: PetStatus,
       $id: ID!) { pets(limit: $l, status: $s) { id } pet(id: $id) { id } }`;
-    const { errors } = await postGraphQL(opened.gateway, query, { l: 5, s: 'lost', id: '1' });
+    const { errors } = await postGraphQL(shared.gateway, query, { l: 5, s: 'lost', id: '1' });
     expect(errors).toMatchObject([{ locations: [{ line: 2, column: 7 }] }]);
   });
 
   it('are none for an empty name, which the contract does not exclude', async () => {
-    await using opened = await openGateway();
     const input = { name: '', categoryId: 1 };
     const query = 'mutation ($input: AddPetInput!) { addPet(input: $input) { name } }';
-    const { text } = await postGraphQL(opened.gateway, query, { input });
+    const { text } = await postGraphQL(shared.gateway, query, { input });
     expect(text).toBe('{"data":{"addPet":{"name":""}}}');
   });
 
@@ -181,10 +179,9 @@ describe('the issues of BAD_USER_INPUT', () => {
   it('quote also what a host passes although JSON has it not', async () => {
     const circular: unknown[] = [];
     circular.push(circular);
-    await using opened = await openGateway();
     const query = 'query ($s: PetStatus) { pets(status: $s) { id } }';
     for (const s of [{ a: 1 }, circular, () => 1]) {
-      const { errors } = await opened.execute(query, { s });
+      const { errors } = await shared.execute(query, { s });
       expect(errors).toMatchObject([{ extensions: { issues: [{ path: ['s'] }] } }]);
       expect(errors?.[0]?.message).toMatch(/^\$s: .*PetStatus.*(?:a: 1|Circular|function)/);
     }

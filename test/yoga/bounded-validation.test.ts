@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
 
+const { gateway } = disposeAfterAll(await openGateway());
 const long = 'x'.repeat(250_000);
 const unknown = Array.from({ length: 60 }, (_, index) => [`unknown${index}`, 1] as const);
 const addPet = 'mutation ($input: AddPetInput!) { addPet(input: $input) { id } }';
@@ -33,24 +35,21 @@ const requests: readonly [name: string, query: string, variables?: Record<string
 
 describe('errors', () => {
   it.each(requests)('do not quote all of %s', async (_, query, variables) => {
-    await using opened = await openGateway();
-    const { text, errors = [] } = await postGraphQL(opened.gateway, query, variables);
+    const { text, errors = [] } = await postGraphQL(gateway, query, variables);
     expect(errors.length).toBeLessThanOrEqual(11);
     expect(text.length).toBeLessThan(8000);
   });
 
   it('quote the items of a list before a long one', async () => {
-    await using opened = await openGateway();
     const query = 'query ($n: Int) { pets(limit: $n) { id } }';
-    const { errors } = await postGraphQL(opened.gateway, query, { n: ['first', long] });
+    const { errors } = await postGraphQL(gateway, query, { n: ['first', long] });
     expect(errors?.[0]?.message).toMatch(/\["first", "x+…/);
   });
 
   it('do not quote all of an unknown member of the body', async () => {
-    await using opened = await openGateway();
     const parameters = { query: '{ __typename }', [long]: 1 };
     const request = graphqlRequest('http://gateway.test', parameters);
-    expect((await (await opened.gateway(request)).text()).length).toBeLessThan(500);
+    expect((await (await gateway(request)).text()).length).toBeLessThan(500);
   });
 });
 
@@ -65,8 +64,7 @@ describe('a long text', () => {
       `mutation ($name: String = "${long}") { addPet(input: { name: $name, categoryId: 1 }) { id } }`,
     ],
   ])('reaches the store in full as %s', async (_, query, variables?: object) => {
-    await using opened = await openGateway();
-    const { errors } = await postGraphQL(opened.gateway, query, variables);
+    const { errors } = await postGraphQL(gateway, query, variables);
     // The built-in service's error message contains the length of the name.
     expect(errors?.[0]?.message).toContain('2001');
   });

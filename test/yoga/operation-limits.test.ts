@@ -1,9 +1,11 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { postGraphQL } from '../support/graphql.ts';
 import { recording } from '../support/recording.ts';
 
+const shared = disposeAfterAll(await openGateway());
 const repeat = (count: number, one: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
 const nested = (depth: number) => `${'{ a: pets '.repeat(depth)}{ id }${' }'.repeat(depth)}`;
@@ -110,28 +112,24 @@ describe('the operation limits', () => {
       `{ pets { ${repeat(30, () => 'id')} ...F } pet(id: "1") { id } } fragment F on Pet { name }`,
     ],
   ])('accept documents at the limit: %s', async (_, query) => {
-    await using opened = await openGateway();
-    const { status, errors } = await postGraphQL(opened.gateway, query);
+    const { status, errors } = await postGraphQL(shared.gateway, query);
     expect([status, errors]).toEqual([200, undefined]);
   });
 
   it('apply to each operation of a document separately', async () => {
-    await using opened = await openGateway();
     const query = `query A { ${repeat(15, (i) => `a${i}: __typename`)} } query B { ${repeat(15, (i) => `b${i}: __typename`)} }`;
-    const { errors } = await postGraphQL(opened.gateway, query);
+    const { errors } = await postGraphQL(shared.gateway, query);
     expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]);
   });
 
   it('apply to every use of a document', async () => {
-    await using opened = await openGateway();
     const query = `{ ${repeat(21, () => 'orders')} }`;
-    for (const _ of [1, 2, 3]) expect((await postGraphQL(opened.gateway, query)).status).toBe(400);
+    for (const _ of [1, 2, 3]) expect((await postGraphQL(shared.gateway, query)).status).toBe(400);
   });
 
   it('report a cycle of fragments as a validation error', async () => {
-    await using opened = await openGateway();
     const query = '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }';
-    const { errors } = await postGraphQL(opened.gateway, query);
+    const { errors } = await postGraphQL(shared.gateway, query);
     expect(errors?.[0]?.extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 });
