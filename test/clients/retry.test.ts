@@ -262,23 +262,6 @@ describe.each(retryingClients)('retrying with %s', (name, create) => {
     expect(gateway.seen).toHaveLength(1);
   });
 
-  it.each([
-    [500, 'text/html', '<h1>No</h1>', 1],
-    [503, 'application/json', '{"message":"No."}', 3],
-    [502, 'text/html', '<h1>No</h1>', 3],
-  ])('sends an operation after %i %s as often as may help', async (status, type, text, attempts) => {
-    await using proxy = await startUpstream((_, response) =>
-      response.writeHead(status, { 'content-type': type }).end(text),
-    );
-    const send = create(proxy.url, quick);
-    await send(ListPetsDocument).catch(() => {});
-    expect(proxy.seen).toHaveLength(attempts);
-    await send(AddPetDocument, { input: named('Rex') }).catch(() => {});
-    expect(proxy.seen).toHaveLength(2 * attempts);
-    const keys = new Set(proxy.seen.map(({ headers }) => headers['idempotency-key']));
-    expect([...keys]).toEqual([undefined, expect.any(String)]);
-  });
-
   const failed = (code: string, outcome: string, ...more: object[]) => {
     const error = { message: 'No.', path: ['first'], extensions: { code, outcome } };
     return JSON.stringify({ data: { first: null }, errors: [error], ...more[0] });

@@ -73,24 +73,6 @@ describe('the packed package', () => {
     }
   });
 
-  it('serves GraphQL and GraphiQL without other packages', async () => {
-    const { node } = await project({
-      files: {
-        'main.js': `import { createGateway, loadConfig } from 'petstore-gateway';
-      await using gateway = await createGateway(loadConfig({ DATABASE_URL: ':memory:', LOG_LEVEL: 'warn' }));
-      const response = await gateway(new Request('http://localhost/graphql', {
-        method: 'POST',
-        headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-        body: JSON.stringify({ query: '{ pets(limit: 1) { name } }' }),
-      }));
-      console.log(await response.text());
-      const page = await gateway(new Request('http://localhost/graphql', { headers: { accept: 'text/html' } }));
-      console.log((await page.text()).includes('query Storefront'));`,
-      },
-    });
-    expect(await node('main.js')).toBe('{"data":{"pets":[{"name":"Biscuit"}]}}\ntrue\n');
-  });
-
   it('contains the client package as petstore-gateway/client', async () => {
     const { node } = await project({
       files: {
@@ -136,27 +118,6 @@ describe('the packed package', () => {
       },
     });
     expect(await node('main.js')).toBe('Biscuit NOT_FOUND\nBiscuit NOT_FOUND\ntrue BISCUIT\n');
-  });
-
-  it('has types that compile in a strict project without skipLibCheck', async () => {
-    const { tsc } = await project({
-      ours: ['graphql', '@types/node', 'undici-types', '@graphql-typed-document-node/core'],
-      files: {
-        'main.ts': `import { createGateway, loadConfig } from 'petstore-gateway';
-      import { type ListPetsQuery, ListPetsDocument, isGatewayError } from 'petstore-gateway/client';
-      import type { ResultOf, VariablesOf } from '@graphql-typed-document-node/core';
-      const variables: VariablesOf<typeof ListPetsDocument> = { limit: 5, status: 'sold' };
-      const result: ResultOf<typeof ListPetsDocument> = {} as ListPetsQuery;
-      const id: string | undefined = result.pets?.[0]?.id;
-      export const status = (error: unknown): number | undefined =>
-        isGatewayError(error, 'NOT_FOUND') ? error.extensions.status : undefined;
-      // @ts-expect-error A misspelt code.
-      isGatewayError(undefined, 'NOT_FOUNT');
-      export const listener = (await createGateway(loadConfig({}))).nodeListener;
-      export { id, variables };`,
-      },
-    });
-    expect(await tsc('7.0', ...strict, 'main.ts')).toBe('');
   });
 
   it('has entries whose types compile with nothing but the peers that they name', async () => {
