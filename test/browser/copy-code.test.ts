@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { describe, expect, vi } from 'vitest';
 import { browserTest } from '../support/browser.ts';
-import { openConsumer, packGateway } from '../support/consumer.ts';
+import { openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { copiedText, openGraphiql, openTab } from '../support/graphiql.ts';
 
@@ -21,28 +18,10 @@ const strict =
   );
 
 /** A project with the packages that the code imports. */
-const project = await openProject();
-
-async function openProject() {
-  const consumer = disposeAfterAll(await openConsumer());
-  const created = await consumer.project({
-    ours: [
-      'graphql',
-      '@apollo/client',
-      'rxjs',
-      '@urql/core',
-      'wonka',
-      '@types/node',
-      'undici-types',
-    ],
-  });
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-packed-'));
-  await promisify(execFile)('tar', ['-xzf', await packGateway(folder), '-C', folder]);
-  const target = join(created.root, 'node_modules/petstore-gateway');
-  await cp(join(folder, 'package'), target, { recursive: true });
-  await rm(folder, { recursive: true });
-  return created;
-}
+const project = await disposeAfterAll(await openConsumer()).project({
+  ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', '@types/node', 'undici-types'],
+  hasGateway: true,
+});
 
 /** Copies the operation of the tab in a format. */
 async function copy(page: Page, format: Format): Promise<string> {

@@ -17,20 +17,14 @@ import { startUpstream } from '../support/upstream.ts';
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-const folder = createFolder();
 const consumer = disposeAfterAll(await openConsumer());
-const tarball = await packGateway(folder);
-await run('tar', ['-xzf', tarball, '-C', folder]);
+const tarball = await packGateway(createFolder());
 
 type Project = Parameters<typeof consumer.project>[0];
 
 /** Creates a project with the packed package, and by default without the client. */
-async function project(parts: Project = {}) {
-  const created = await consumer.project({ hasClient: false, ...parts });
-  const target = join(created.root, 'node_modules/petstore-gateway');
-  await cp(join(folder, 'package'), target, { recursive: true });
-  return created;
-}
+const project = (parts: Project = {}) =>
+  consumer.project({ hasClient: false, hasGateway: true, ...parts });
 
 const strict = '--strict --noEmit --module nodenext --target esnext --types node'.split(' ');
 
@@ -49,9 +43,7 @@ it('replaces the @scarf/scarf download counter with an empty package', async () 
 
 describe('the packed package', () => {
   it('installs as one package of less than 10 MB', async () => {
-    const root = join(folder, 'installed');
-    await mkdir(root);
-    await writeFile(join(root, 'package.json'), '{}');
+    const { root } = await consumer.project({ hasClient: false });
     await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: root });
     const modules = join(root, 'node_modules');
     const names = (await readdir(modules)).filter((name) => !name.startsWith('.'));

@@ -7,7 +7,7 @@ import { createServer } from 'vite';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { blocksOf, commandsOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openConsumer, packGateway } from '../support/consumer.ts';
+import { openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { shellStart } from '../support/process.ts';
 
@@ -21,16 +21,13 @@ const gatewayUrl = 'http://127.0.0.1:4000';
 const serviceUrl = 'http://127.0.0.1:4010/v1';
 
 const consumer = disposeAfterAll(await openConsumer());
-const packages = ['vite', '@urql/core', 'graphql'];
-const project = await consumer.project({ ours: packages, files: {} });
+const ours = ['vite', '@urql/core', 'graphql'];
+const project = await consumer.project({ ours, hasGateway: true });
 const { root } = project;
 /** Copies the example, as the tutorial does, and installs the gateway. */
 beforeAll(async () => {
   await cp(example, root, { recursive: true });
   const modules = join(root, 'node_modules');
-  await mkdir(join(modules, 'petstore-gateway'));
-  const options = ['-C', join(modules, 'petstore-gateway'), '--strip-components=1'];
-  await run('tar', ['-xzf', await packGateway(root), ...options]);
   const command = join(modules, 'petstore-gateway/dist/bin/main.js');
   await chmod(command, 0o755);
   await mkdir(join(modules, '.bin'));

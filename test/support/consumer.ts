@@ -71,11 +71,11 @@ export const packClient = (folder: string) => copyPackage('client-package', fold
 /** Packs the gateway's package with `npm pack`. @returns the path of the tarball. */
 export const packGateway = (folder: string) => copyPackage('gateway-package', folder);
 
-/** Unpacks the client package's tarball into a project. */
-async function installClient(tarball: string, root: string): Promise<void> {
-  const client = join(root, 'node_modules/petstore-gateway-client');
-  await mkdir(client, { recursive: true });
-  await run('tar', ['-xzf', tarball, '-C', client, '--strip-components=1']);
+/** Unpacks a package that this run has packed into a project. */
+async function unpack(packed: Shared, root: string, name: string): Promise<void> {
+  const folder = join(root, 'node_modules', name);
+  await mkdir(folder, { recursive: true });
+  await run('tar', ['-xzf', (await shared(packed)) ?? '', '-C', folder, '--strip-components=1']);
 }
 
 const typeScript5 = join(installed, 'node_modules/typescript-5/bin/tsc');
@@ -106,21 +106,20 @@ interface Project {
   readonly files?: Readonly<Record<string, string>>;
   /** Whether it has the packed client; true by default. */
   readonly hasClient?: boolean;
+  /** Whether it has the packed gateway; false by default. */
+  readonly hasGateway?: boolean;
 }
 
-/** Packs the client for a test file. Disposing of it also deletes its projects. */
+/** Creates projects with the packed client. Disposing of it deletes them. */
 export async function openConsumer() {
   const folder = await mkdtemp(join(tmpdir(), 'pet-store-consumer-'));
-  const tarball = await packClient(folder);
 
   return {
-    /** The path of the packed client. */
-    tarball,
-
     /** Creates a project with these files and links to these packages. */
-    async project({ ours = [], theirs = [], files = {}, hasClient = true }: Project) {
+    async project({ ours = [], theirs = [], files = {}, hasClient = true, hasGateway }: Project) {
       const root = await mkdtemp(join(folder, 'project-'));
-      if (hasClient) await installClient(tarball, root);
+      if (hasClient) await unpack('client-package', root, 'petstore-gateway-client');
+      if (hasGateway) await unpack('gateway-package', root, 'petstore-gateway');
       const link = async (places: readonly string[], names: readonly string[]) => {
         for (const name of names) {
           const sources = places.map((place) => join(place, 'node_modules', name));

@@ -1,17 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
-import { consumerTest, openConsumer, sizeOf } from '../../support/consumer.ts';
+import { consumerTest, openConsumer, packClient, sizeOf } from '../../support/consumer.ts';
 import { disposeAfterAll } from '../../support/dispose.ts';
+import { createFolder } from '../../support/folder.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const run = promisify(execFile);
 
 const consumer = disposeAfterAll(await openConsumer());
+const folder = createFolder();
+const tarball = await packClient(folder);
 
 const typed = `
 import { GraphQLError, print } from 'graphql';
@@ -87,9 +90,8 @@ describe.each([
 
 describe('petstore-gateway-client', () => {
   it('has no dependencies, and less than 100 kB when installed', async () => {
-    const root = await mkdtemp(join(consumer.tarball, '..', 'install-'));
-    await writeFile(join(root, 'package.json'), '{}');
-    await run('npm', ['install', '--offline', '--no-audit', consumer.tarball], { cwd: root });
+    const { root } = await consumer.project({ hasClient: false });
+    await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: root });
     const installed = join(root, 'node_modules');
     const packages = (await readdir(installed)).filter((name) => !name.startsWith('.'));
     expect(packages).toEqual(['petstore-gateway-client']);
@@ -97,20 +99,19 @@ describe('petstore-gateway-client', () => {
   });
 
   it('is installed beside any version of the libraries that it can work with', async () => {
-    const root = await mkdtemp(join(consumer.tarball, '..', 'beside-'));
     const libraries = ['@apollo/client', '@urql/core', 'graphql', 'rxjs', 'wonka'];
     for (const version of ['1.0.0', '99.0.0']) {
       const dependencies: Record<string, string> = {};
       for (const [index, name] of libraries.entries()) {
-        const folder = join(root, `${version}-${index}`);
-        await mkdir(folder);
-        await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version }));
+        const library = join(folder, `${version}-${index}`);
+        await mkdir(library);
+        await writeFile(join(library, 'package.json'), JSON.stringify({ name, version }));
         dependencies[name] = `file:../${version}-${index}`;
       }
-      const project = join(root, version);
+      const project = join(folder, version);
       await mkdir(project);
       await writeFile(join(project, 'package.json'), JSON.stringify({ dependencies }));
-      await run('npm', ['install', '--offline', '--no-audit', consumer.tarball], { cwd: project });
+      await run('npm', ['install', '--offline', '--no-audit', tarball], { cwd: project });
     }
   });
 
