@@ -51,6 +51,20 @@ const settings = JSON.stringify({
 });
 const node = ['@types/node', 'undici-types'];
 
+/** Creates a project of these files, and checks their types. */
+async function compile(
+  packages: { readonly ours?: readonly string[]; readonly theirs?: readonly string[] },
+  files: Readonly<Record<string, string>>,
+) {
+  const project = await consumer.project({
+    ...packages,
+    ours: [...(packages.ours ?? []), ...node],
+    files: { ...files, 'tsconfig.json': settings },
+  });
+  expect(await project.tsc('7.0')).toBe('');
+  return project;
+}
+
 describe('docs/error-states.md', () => {
   /** Creates the page's files for a gateway. Returns a function that runs a command, and joins the lines it prints. */
   async function open(url: string, others: Readonly<Record<string, string>> = {}) {
@@ -60,11 +74,10 @@ describe('docs/error-states.md', () => {
       names.map((name) => readFile(`examples/states/${name}`, 'utf8')),
     );
     const here = texts.map((text, index) => [names[index], text.replaceAll(gateway, url)]);
-    const { shell, tsc } = await consumer.project({
-      ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', ...node],
-      files: { ...Object.fromEntries(here), ...others, 'tsconfig.json': settings },
-    });
-    expect(await tsc('7.0')).toBe('');
+    const { shell } = await compile(
+      { ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka'] },
+      { ...Object.fromEntries(here), ...others },
+    );
     const print = async (command: string) =>
       (await shell([command])).trim().replaceAll(/\s+/g, ' ');
     return { commands, print };
@@ -120,11 +133,7 @@ describe('docs/error-states.md', () => {
 describe('docs/clients', () => {
   it('runs a new application', async () => {
     const { files, commands } = await recipe('clients/README.md', 'New application');
-    const { shell, tsc } = await consumer.project({
-      ours: ['graphql', ...node],
-      files: { ...files, 'tsconfig.json': settings },
-    });
-    expect(await tsc('7.0')).toBe('');
+    const { shell } = await compile({ ours: ['graphql'] }, files);
     expect(commands).toEqual(['node main.ts']);
     expect(await shell(commands)).toBe('1 Biscuit, 2 Marmalade\n');
   });
@@ -218,12 +227,8 @@ describe('docs/clients', () => {
 
   consumerTest('sends requests with graphql-request', async () => {
     const { files, commands } = await recipe('clients/others.md', 'graphql-request');
-    const packages = { ours: node, theirs: ['graphql', 'graphql-request'] };
-    const right = await consumer.project({
-      ...packages,
-      files: { ...files, 'tsconfig.json': settings },
-    });
-    expect(await right.tsc('7.0')).toBe('');
+    const packages = { theirs: ['graphql', 'graphql-request'] };
+    const right = await compile(packages, files);
     expect(await right.shell(commands)).toBe('Biscuit, Marmalade\n');
     const { 'request.ts': text = '' } = files;
     const wrong = await consumer.project({
@@ -237,19 +242,17 @@ describe('docs/clients', () => {
     const tanstack = (await recipe('clients/others.md', 'TanStack Query')).files;
     const { 'pets.py': python = '' } = (await recipe('clients/others.md', 'Python')).files;
     const { files: rest } = await recipe('clients/others.md', 'REST clients');
-    const { shell, tsc } = await consumer.project({
-      ours: ['graphql', ...node],
-      files: {
+    const { shell } = await compile(
+      { ours: ['graphql'] },
+      {
         ...tanstack,
         ...rest,
         'pets.py': python,
         'main.ts': `import { listPets } from './list-pets.ts';
           const { pets } = await listPets(2).queryFn(new AbortController());
           console.log(pets?.map(({ name }) => name).join());`,
-        'tsconfig.json': settings,
       },
-    });
-    expect(await tsc('7.0')).toBe('');
+    );
     expect(await shell(['node main.ts'])).toBe('Biscuit,Marmalade\n');
     expect(await shell(['node rest.ts'])).toMatch(/id: 1n.*categoryId: 2n/s);
     const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -258,22 +261,16 @@ describe('docs/clients', () => {
 
   consumerTest('runs tests with MSW', async () => {
     const { files, commands } = await recipe('clients/msw.md');
-    const { shell, tsc } = await consumer.project({
-      ours: node,
-      theirs: ['graphql', 'msw'],
-      files: { ...files, 'tsconfig.json': settings },
-    });
-    expect(await tsc('7.0')).toBe('');
+    const { shell } = await compile({ theirs: ['graphql', 'msw'] }, files);
     expect(commands).toEqual(['node --test']);
     expect(await shell(commands)).toMatch(/pass 2\n/);
   });
 
   consumerTest('updates a list optimistically with Graphcache', async () => {
     const { files } = await recipe('clients/urql.md', 'Graphcache');
-    const { shell, tsc } = await consumer.project({
-      ours: node,
-      theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'],
-      files: {
+    const { shell } = await compile(
+      { theirs: ['graphql', '@urql/core', '@urql/exchange-graphcache'] },
+      {
         ...files,
         'main.ts': `import { AddPetDocument, ListPetsDocument } from 'petstore-gateway-client';
           import { client } from './client.ts';
@@ -284,10 +281,8 @@ describe('docs/clients', () => {
             if (id === '12') client.mutation(AddPetDocument, { input }).toPromise();
             if (id === '13') queueMicrotask(() => unsubscribe());
           });`,
-        'tsconfig.json': settings,
       },
-    });
-    expect(await tsc('7.0')).toBe('');
+    );
     const added = 'Rex 9223372036854775807';
     const printed = await shell(['node main.ts']);
     expect(printed.split('\n').slice(1)).toEqual([`13 unsaved ${added}`, `13 13 ${added}`, '']);
@@ -496,11 +491,7 @@ describe('incremental delivery', () => {
     ],
     ['urql', urql, ['@urql/core'], '3 pets  true\n3 pets with orders false\n'],
   ])('show the pets before the orders: %s', async (_client, program, packages, printed) => {
-    const { shell, tsc } = await consumer.project({
-      ours: ['graphql', ...packages, ...node],
-      files: { 'main.ts': program, 'tsconfig.json': settings },
-    });
-    expect(await tsc('7.0')).toBe('');
+    const { shell } = await compile({ ours: ['graphql', ...packages] }, { 'main.ts': program });
     expect(await shell(['node main.ts'])).toBe(printed);
   });
 });
