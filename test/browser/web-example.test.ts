@@ -10,9 +10,8 @@ import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
-import { holdingOrders } from '../support/parts.ts';
+import { holdingOrders, withoutOrders } from '../support/parts.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

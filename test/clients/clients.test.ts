@@ -17,10 +17,9 @@ import {
 } from '../../packages/client/src/index.ts';
 import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { isMutation, type Send, sendWithApollo, sendWithUrql } from '../support/clients.ts';
-import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway, type TestOptions } from '../support/gateway.ts';
 import { manifestFile } from '../support/manifest.ts';
-import { holdingOrders } from '../support/parts.ts';
+import { holdingOrders, withoutOrders } from '../support/parts.ts';
 import { recording } from '../support/recording.ts';
 
 /**

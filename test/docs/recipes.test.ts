@@ -7,8 +7,8 @@ import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { blocksOf, commandsOf, filesOf } from '../support/blocks.ts';
 import { consumerTest, openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { withoutOrders } from '../support/faulty-pet-stores.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { withoutOrders } from '../support/parts.ts';
 import { installEnv, registryTest } from '../support/registry.ts';
 import { startUpstream } from '../support/upstream.ts';
 

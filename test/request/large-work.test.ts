@@ -3,10 +3,9 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 import { apiKey, openBuiltin, openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
-import { holdTurns } from '../support/held-turns.ts';
 import { valuesOf } from '../support/metrics.ts';
 import { petsFirst, sendForParts } from '../support/parts.ts';
-import { countTurns } from '../support/turns.ts';
+import { countTurns, holdTurns } from '../support/turns.ts';
 
 const aliases = (count: number, field: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `a${index}: ${field(index)}`).join(' ');

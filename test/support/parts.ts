@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { ErrorResponse } from '../../src/contract/error.ts';
 import { parseJson } from '../../src/contract/json.ts';
 import type { PetStore } from '../../src/petstore/operations.ts';
 import type { TypedPart } from '../../src/yoga/parts.ts';
@@ -31,6 +32,12 @@ export function holdingOrders(petStore: PetStore) {
     /** Resolves when this many calls are held. */
     called: (count: number) => vi.waitFor(() => expect(calls).toBe(count), { interval: 5 }),
   };
+}
+
+/** A pet store whose `listOrders` fails with 503. All other calls work. */
+export function withoutOrders(petStore: PetStore): PetStore {
+  const error = new ErrorResponse(503, 'The pet store responded with 503.');
+  return { ...petStore, listOrders: () => Promise.reject(error) };
 }
 
 /** Selects pets, and orders in a deferred fragment. */

@@ -5,8 +5,8 @@ import { waitForTurn } from '../../../src/limits/turns.ts';
 import { encodeResponse } from '../../support/fault-server.ts';
 import { startRest } from '../../support/faulty-rest.ts';
 import { callWith } from '../../support/gateway.ts';
-import { holdTurns } from '../../support/held-turns.ts';
 import { valuesOf } from '../../support/metrics.ts';
+import { holdTurns } from '../../support/turns.ts';
 import { onUndici } from './undici-events.ts';
 
 const rex = { name: 'Rex', categoryId: '2' };
