@@ -17,6 +17,6 @@ export interface Attack {
   readonly backend: 'rest' | 'built-in';
   /** Environment variables that the attack needs, for example to turn a page on. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Attacks until all requests are sent or the duration has passed. */
+  /** Attacks until the duration has passed. */
   readonly run: (target: Target) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Pool } from 'undici';
-import type { Target } from './attack.ts';
+import type { Attack, Target } from './attack.ts';
 
 /** A request of a flood; by default a POST of JSON to `/graphql`. */
 export interface FloodRequest {
@@ -12,22 +12,36 @@ export interface FloodRequest {
   readonly body?: string | Buffer;
 }
 
-/** The number of requests of a flood, and the connections that it sends them over. */
-export interface FloodSize {
-  readonly connections: number;
-  readonly requests: number;
+/** What an attack needs of its gateway; by default one of a REST service. */
+type Needs = Partial<Pick<Attack, 'backend' | 'settings'>>;
+
+/**
+ * Creates an attack that sends requests, one at a time over each connection, and reads the
+ * responses. A text is the body of a request.
+ */
+export function floodOf(
+  id: string,
+  connections: number,
+  make: (index: number) => string | FloodRequest,
+  needs: Needs = {},
+): Attack {
+  const run = (target: Target) =>
+    flood(target, connections, (index) => {
+      const request = make(index);
+      return typeof request === 'string' ? { body: request } : request;
+    });
+  return { id, backend: 'rest', ...needs, run };
 }
 
-/** Sends requests, one at a time over each connection, and reads the responses. */
-export async function flood(
+async function flood(
   { port, apiKey, signal, countRequest }: Target,
-  { connections, requests }: FloodSize,
+  connections: number,
   make: (index: number) => FloodRequest,
 ): Promise<void> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections });
   let next = 0;
   async function sendAll() {
-    while (next < requests && !signal.aborted) {
+    while (!signal.aborted) {
       const index = next++;
       const { method = 'POST', path = '/graphql', headers = {}, body } = make(index);
       const key = 'authorization' in headers || index % 2 === 0 ? undefined : `Bearer ${apiKey}`;
@@ -68,6 +82,17 @@ export function rawPost(
 export function rawHead(method: string, path: string, apiKey?: string): string {
   const key = apiKey === undefined ? '' : `Authorization: Bearer ${apiKey}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${key}`;
+}
+
+/** Creates an attack that opens sockets and keeps them open. By default it reads responses. */
+export function socketsOf(
+  id: string,
+  count: number,
+  start: (target: Target) => HeldSockets['start'],
+  { reads = true, ...needs }: Needs & { readonly reads?: boolean } = {},
+): Attack {
+  const run = (target: Target) => holdSockets(target, { count, reads, start: start(target) });
+  return { id, backend: 'rest', ...needs, run };
 }
 
 /** How sockets are used and kept open. */

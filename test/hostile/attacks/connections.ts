@@ -1,23 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import type { Attack, Target } from '../attack.ts';
-import { graphql, type HeldSockets, holdSockets, rawHead, rawPost, writeAll } from '../drive.ts';
+import {
+  graphql,
+  type HeldSockets,
+  holdSockets,
+  rawHead,
+  rawPost,
+  socketsOf,
+  writeAll,
+} from '../drive.ts';
 
 const json = 'Content-Type: application/json\r\n';
-
-/** Creates an attack that opens sockets and keeps them open. */
-function socketsOf(
-  id: string,
-  count: number,
-  start: (target: Target) => HeldSockets['start'],
-  { reads = true, backend = 'rest' as Attack['backend'], settings = {} } = {},
-): Attack {
-  return {
-    id,
-    backend,
-    settings,
-    run: (target) => holdSockets(target, { count, reads, start: start(target) }),
-  };
-}
 
 /** Writes a head, then many chunks. */
 function chunks(head: string, chunk: string, count: number) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Attack } from '../attack.ts';
-import { type FloodRequest, flood, graphql } from '../drive.ts';
+import { floodOf, graphql } from '../drive.ts';
 
 /** Nearly the maximum size of a body. */
 const long = 'x'.repeat(250_000);
@@ -8,25 +8,6 @@ const fields = (count: number, one: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
 const addPet = 'mutation($input: AddPetInput!) { addPet(input: $input) { id } }';
 const pad = (index: number, length: number) => String(index).padEnd(length, ' ');
-
-/** Creates an attack that sends many requests of one kind. */
-function floodOf(
-  id: string,
-  connections: number,
-  make: (index: number) => string | FloodRequest,
-  settings: Readonly<Record<string, string>> = {},
-): Attack {
-  return {
-    id,
-    backend: 'rest',
-    settings,
-    run: (target) =>
-      flood(target, { connections, requests: 20_000 }, (index) => {
-        const request = make(index);
-        return typeof request === 'string' ? { body: request } : request;
-      }),
-  };
-}
 
 /**
  * Attacks by bodies and URLs that are expensive to parse, validate, coerce, quote, cache or
@@ -101,7 +82,7 @@ export const documentAttacks: readonly Attack[] = [
         body: JSON.stringify({ query, extensions: { persistedQuery: { version: 1, sha256Hash } } }),
       };
     },
-    { PERSISTED_DOCUMENTS: 'allow' },
+    { settings: { PERSISTED_DOCUMENTS: 'allow' } },
   ),
   floodOf('made-up keys', 32, (index) => ({
     headers: { authorization: `Bearer ${'k'.repeat(8000)}${index}` },
@@ -150,7 +131,7 @@ export const documentAttacks: readonly Attack[] = [
       graphql(
         `{ ${fields(20, (n) => `pet${index}s${n}`)} pets { ${fields(200, (n) => `nam${index}${n}`)} } }`,
       ),
-    { INTROSPECTION: 'on' },
+    { settings: { INTROSPECTION: 'on' } },
   ),
   floodOf(
     'deep variable',
@@ -176,7 +157,7 @@ export const documentAttacks: readonly Attack[] = [
       graphql(
         `{ __schema { types { name a${index}: fields { name args { name type { name ofType { name ofType { name } } } } type { name } } inputFields { name } enumValues { name } } } }`,
       ),
-    { INTROSPECTION: 'on' },
+    { settings: { INTROSPECTION: 'on' } },
   ),
   floodOf('fifteen large pages', 8, () => ({
     body: graphql(`{ ${fields(15, (n) => `a${n}: pets(limit: 99) { id name }`)} }`),
