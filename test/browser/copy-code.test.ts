@@ -41,7 +41,6 @@ describe('the code that GraphiQL copies', () => {
   browserTest('runs as it is, in each format', async () => {
     await using opened = await openGraphiql();
     const { page, url } = opened;
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     for (const format of formats) {
       await openTab(page, 'ListPets');
       const list = await copy(page, format);
@@ -63,7 +62,6 @@ describe('the code that GraphiQL copies', () => {
   browserTest('has the document of the tab, with every digit', async () => {
     await using opened = await openGraphiql();
     const { page, url } = opened;
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const query =
       "# Left out\nquery Own($id: ID!) {\n  pet(id: $id) { name } # it's `$" +
       '{a}` \\ {\n  orders @include(if: false)\n}';
@@ -82,7 +80,6 @@ describe('the code that GraphiQL copies', () => {
   browserTest('is that of the selected operation, if the format can select one', async () => {
     await using opened = await openGraphiql();
     const { page, url } = opened;
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const query = 'mutation Add { __typename } query Two { pets(limit: 1) { name } }';
     const link = new URLSearchParams({ query, operationName: 'Two' });
     await page.goto(`${url}/graphql?${link}`);

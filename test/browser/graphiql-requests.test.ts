@@ -171,7 +171,6 @@ describe('GraphiQL', () => {
   browserTest('copies on a page of http that is not of this machine', async () => {
     await using opened = await openGraphiql();
     const { page } = opened;
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     // There, browsers have no `navigator.clipboard`.
     await page.addInitScript(() => {
       Object.assign(window, { clipboard: navigator.clipboard });

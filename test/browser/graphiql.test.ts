@@ -332,7 +332,6 @@ describe('GraphiQL in Chromium', () => {
     await result.getByText('"NOT_FOUND"').waitFor();
     expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ operationName: 'Two' });
     expect(sent.at(-1)).toContain('9007199254740993');
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Copy the operation').selectOption('Link');
     await page.getByText('Copied as Link.').waitFor();
     expect(await copiedText(page)).toBe(link);

@@ -23,6 +23,7 @@ export async function openGraphiql(options: TestOptions = {}) {
     requestedUrls.push(request.url());
     if (request.method() === 'POST') sent.push(request.postData() ?? '');
   });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   // Other pages of the browser share the clipboard.
   await page.addInitScript(() => {
     const { clipboard } = navigator;
