@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { createServer as createVite } from 'vite';
 import { expect, vi } from 'vitest';
@@ -9,6 +8,7 @@ import { browserTest, openBrowser } from '../support/browser.ts';
 import { openConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { startGateway } from '../support/gateway.ts';
+import { startServer } from '../support/server.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -19,22 +19,20 @@ browserTest('docs/clients/others.md: a page of plain HTML lists pets', async () 
   await using gateway = await startGateway({ corsOrigins: ['http://localhost:*'] });
   const { 'index.html': html = '' } = await filesOf('docs/clients/others.md', 'Plain HTML');
   const { root } = await consumer.project({});
-  const server = createServer(async ({ url = '' }, response) => {
+  const serve = async ({ url = '' }: IncomingMessage, response: ServerResponse) => {
     const type = url === '/' ? 'text/html' : 'text/javascript';
     const text =
       url === '/'
         ? html.replace(documented, gateway.url)
         : readFile(join(root, url)).catch(() => '');
     response.writeHead(200, { 'content-type': type }).end(await text);
-  });
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  };
+  await using server = await startServer(createServer(serve));
   await using browser = await openBrowser();
   const page = await browser.newPage();
-  await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+  await page.goto(`http://localhost:${server.port}/`);
   await page.getByText('Biscuit').waitFor();
   expect(await page.getByRole('listitem').count()).toBe(5);
-  await page.close();
-  server.close();
 });
 
 browserTest('docs/retrying.md: a write survives a tunnel and a reload', async () => {
