@@ -18,6 +18,10 @@ export async function valuesOf(
   return values;
 }
 
+/** The uses of deprecated fields, by field, operation and client. */
+export const deprecatedUsesIn = (metrics: Metrics) =>
+  valuesOf(metrics, 'petstore_graphql_deprecated_field_uses_total', 'field', 'operation', 'client');
+
 /** The counts of requests refused due to load, by reason and status. */
 export const refusalsIn = (metrics: Metrics) =>
   valuesOf(metrics, 'petstore_requests_refused_total', 'reason', 'status');

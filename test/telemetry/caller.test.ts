@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { openAdministration } from '../../src/petstore/open.ts';
+import { createFolder } from '../support/folder.ts';
 import { openBuiltin, openGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
@@ -11,10 +9,11 @@ import { startRestGateway } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { startTraced } from './traced.ts';
 
-/** Opens a database with an account and one key. */
-async function openAccount() {
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-caller-'));
-  const databaseUrl = `file:${folder}/pets.db`;
+const folder = createFolder();
+
+/** Creates a database with an account and one key. */
+async function createAccount() {
+  const databaseUrl = `file:${folder}/${randomUUID()}.db`;
   await using administration = await openAdministration(databaseUrl, quiet.log);
   await administration.keys.createAccount('acme');
   const { id, key } = await administration.keys.create('acme');
@@ -26,13 +25,12 @@ async function openAccount() {
       await using reopened = await openAdministration(databaseUrl, quiet.log);
       await reopened.keys.revoke(id);
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }
 
 describe('the caller of the built-in backend', () => {
   it('is in the log line and the trace of each request, without the key', async () => {
-    await using account = await openAccount();
+    const account = await createAccount();
     const { databaseUrl, id, key } = account;
     await using gateway = await startTraced({ DATABASE_URL: databaseUrl, DEMO: 'off' });
     const headers = { authorization: `Bearer ${key}` };
@@ -66,7 +64,7 @@ describe('the caller of the built-in backend', () => {
   });
 
   it('is known for a revoked key', async () => {
-    await using account = await openAccount();
+    const account = await createAccount();
     await using opened = await openGateway({ petStore: await openBuiltin(account.databaseUrl) });
     const authorization = `Bearer ${account.key}`;
     const list = () => postGraphQL(opened.gateway, '{ pets { id } }', {}, { authorization });

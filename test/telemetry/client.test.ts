@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GetPetDocument } from '../../packages/client/src/index.ts';
 import { openGateway, startGateway } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
-
-const usesOf = (scrape: { text: string }) =>
-  scrape.text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
+import { deprecatedUsesIn } from '../support/metrics.ts';
 
 describe('the client that sent a request', () => {
   it('is logged, and counted when it uses a deprecated field', async () => {
@@ -23,9 +21,7 @@ describe('the client that sent a request', () => {
         clientLibrary: { name: '@apollo/client', version: expect.stringMatching(/^4\./) },
       },
     ]);
-    expect(usesOf(await service.metrics.scrape())).toEqual([
-      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="GetPet",client="shop web"} 1',
-    ]);
+    expect(await deprecatedUsesIn(service.metrics)).toEqual({ 'Query.pet GetPet shop web': 1 });
   });
 
   it('is identified by either pair of headers, or by its library', async () => {
@@ -39,13 +35,8 @@ describe('the client that sent a request', () => {
     await send({ 'apollographql-client-name': 'b' });
     await send({}, { clientLibrary: { name: 'c', version: '3' } });
     await send({});
-    const uses = usesOf(await opened.metrics.scrape());
-    expect(uses.map((line) => /client="([^"]*)"/.exec(line)?.[1])).toEqual([
-      'a',
-      'b',
-      'c',
-      'unknown',
-    ]);
+    const clients = ['a', 'b', 'c', 'unknown'].map((name) => [`Query.pet Old ${name}`, 1]);
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual(Object.fromEntries(clients));
     expect(opened.requests().map(({ client, clientLibrary }) => [client, clientLibrary])).toEqual([
       [{ name: 'a', version: '1' }, undefined],
       [{ name: 'b' }, undefined],
@@ -89,13 +80,12 @@ describe('the client that sent a request', () => {
       return postGraphQL(opened.gateway, '{ pet(id: 1) { id } }', {}, headers);
     };
     await send('evil', 'wrong-key');
-    expect(usesOf(await opened.metrics.scrape())).toEqual([
-      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="anonymous",client="other"} 1',
-    ]);
+    const other = 'Query.pet anonymous other';
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual({ [other]: 1 });
     for (let index = 0; index < 60; index++) await send(`client-${index}`, 'demo-key');
-    const uses = usesOf(await opened.metrics.scrape());
-    expect(uses).toHaveLength(51);
-    expect(uses[0]).toMatch(/client="other"\} 11$/);
+    const uses = await deprecatedUsesIn(opened.metrics);
+    expect(Object.keys(uses)).toHaveLength(51);
+    expect(uses[other]).toBe(11);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Metrics } from '../../src/telemetry/metrics.ts';
 import { callWith, openGateway, openKeys } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
-import { valuesOf } from '../support/metrics.ts';
+import { deprecatedUsesIn, valuesOf } from '../support/metrics.ts';
 import { openRest } from '../support/rest-gateway.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -136,12 +136,6 @@ describe('the metrics of limits', () => {
   });
 });
 
-/** The lines of a scrape that count uses of deprecated fields. */
-async function usesIn(metrics: Metrics): Promise<readonly string[]> {
-  const { text } = await metrics.scrape();
-  return text.match(/^petstore_graphql_deprecated_field_uses_total\{.*$/gm) ?? [];
-}
-
 describe('an operation that uses the deprecated field', () => {
   it('gets a deprecation notice in its result, and no Sunset header, which is for /graphql itself', async () => {
     await using opened = await openGateway();
@@ -171,11 +165,9 @@ describe('an operation that uses the deprecated field', () => {
       return (await response.json()).extensions;
     };
     for (let times = 0; times < 3; times++) expect(await run('New')).toBeUndefined();
-    expect(await usesIn(opened.metrics)).toEqual([]);
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual({});
     expect(await run('Old')).toMatchObject({ deprecations: [{ field: 'Query.pet' }] });
-    expect(await usesIn(opened.metrics)).toEqual([
-      'petstore_graphql_deprecated_field_uses_total{field="Query.pet",operation="Old",client="unknown"} 1',
-    ]);
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual({ 'Query.pet Old unknown': 1 });
   });
 
   it.each([
@@ -188,7 +180,7 @@ describe('an operation that uses the deprecated field', () => {
     const { data, text } = await postGraphQL(opened.gateway, query, variables, headers);
     expect(data).toEqual(expected);
     if (data === undefined) expect(text).not.toContain('deprecations');
-    expect(await usesIn(opened.metrics)).toEqual([]);
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual({});
   });
 
   it('is counted if its variables skip the field', async () => {
@@ -197,6 +189,6 @@ describe('an operation that uses the deprecated field', () => {
       'query Both($old: Boolean!) { pets(limit: 1) { id } pet(id: 1) @include(if: $old) { id } }';
     const { text } = await postGraphQL(opened.gateway, query, { old: false });
     expect(text).toContain('deprecations');
-    expect(await usesIn(opened.metrics)).toHaveLength(1);
+    expect(await deprecatedUsesIn(opened.metrics)).toEqual({ 'Query.pet Both unknown': 1 });
   });
 });
