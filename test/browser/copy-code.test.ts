@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, vi } from 'vitest';
 import { browserTest } from '../support/browser.ts';
-import { openConsumer } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { createConsumer } from '../support/consumer.ts';
 import { copiedText, openGraphiql, openTab } from '../support/graphiql.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -18,7 +17,7 @@ const strict =
   );
 
 /** A project with the packages that the code imports. */
-const project = await disposeAfterAll(await openConsumer()).project({
+const project = await createConsumer().project({
   ours: ['graphql', '@apollo/client', 'rxjs', '@urql/core', 'wonka', '@types/node', 'undici-types'],
   hasGateway: true,
 });

@@ -8,8 +8,7 @@ import { ErrorResponse } from '../../src/contract/error.ts';
 import type { PetStore } from '../../src/petstore/operations.ts';
 import { checkAccessibility } from '../support/axe.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openConsumer } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { createConsumer } from '../support/consumer.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { holdingOrders, withoutOrders } from '../support/parts.ts';
 
@@ -21,7 +20,7 @@ const example = fileURLToPath(new URL('../../examples/web', import.meta.url));
 const project = await openExample();
 
 async function openExample() {
-  const consumer = disposeAfterAll(await openConsumer());
+  const consumer = createConsumer();
   const { devDependencies } = JSON.parse(await readFile(join(example, 'package.json'), 'utf8'));
   const entries = await readdir(example, { recursive: true, withFileTypes: true });
   const paths = entries

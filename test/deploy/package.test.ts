@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import { js as graphiql } from '@graphql-yoga/render-graphiql/graphiql';
 import { describe, expect, it } from 'vitest';
 import { blocksOf } from '../support/blocks.ts';
-import { consumerTest, openConsumer, packGateway, sizeOf } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { consumerTest, createConsumer, packGateway, sizeOf } from '../support/consumer.ts';
 import { createFolder } from '../support/folder.ts';
 import { commandStart } from '../support/process.ts';
 import { installEnv, registryTest } from '../support/registry.ts';
@@ -17,7 +16,7 @@ import { startUpstream } from '../support/upstream.ts';
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 const tarball = await packGateway(createFolder());
 
 type Project = Parameters<typeof consumer.project>[0];

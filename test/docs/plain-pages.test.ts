@@ -5,14 +5,13 @@ import { createServer as createVite } from 'vite';
 import { expect, vi } from 'vitest';
 import { filesOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openConsumer } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { createConsumer } from '../support/consumer.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startServer } from '../support/server.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 const documented = 'http://127.0.0.1:4000';
 
 browserTest('docs/clients/others.md: a page of plain HTML lists pets', async () => {

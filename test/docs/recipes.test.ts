@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { openPersistedDocuments } from '../../src/yoga/persisted-documents.ts';
 import { blocksOf, commandsOf, filesOf } from '../support/blocks.ts';
-import { consumerTest, openConsumer } from '../support/consumer.ts';
+import { consumerTest, createConsumer } from '../support/consumer.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
 import { openBuiltin, startGateway } from '../support/gateway.ts';
 import { withoutOrders } from '../support/parts.ts';
@@ -14,7 +14,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 const service = disposeAfterAll(await startGateway());
 
 const gateway = 'http://127.0.0.1:4000';

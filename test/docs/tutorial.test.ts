@@ -7,8 +7,7 @@ import { createServer } from 'vite';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { blocksOf, commandsOf } from '../support/blocks.ts';
 import { browserTest, openBrowser } from '../support/browser.ts';
-import { openConsumer } from '../support/consumer.ts';
-import { disposeAfterAll } from '../support/dispose.ts';
+import { createConsumer } from '../support/consumer.ts';
 import { shellStart } from '../support/process.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -20,7 +19,7 @@ const example = join(repository, 'examples/page');
 const gatewayUrl = 'http://127.0.0.1:4000';
 const serviceUrl = 'http://127.0.0.1:4010/v1';
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 const ours = ['vite', '@urql/core', 'graphql'];
 const project = await consumer.project({ ours, hasGateway: true });
 const { root } = project;

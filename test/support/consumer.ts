@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { it } from 'vitest';
+import { createFolder } from './folder.ts';
 import { type Shared, shared } from './shared.ts';
 
 const run = promisify(execFile);
@@ -110,9 +111,9 @@ interface Project {
   readonly hasGateway?: boolean;
 }
 
-/** Creates projects with the packed client. Disposing of it deletes them. */
-export async function openConsumer() {
-  const folder = await mkdtemp(join(tmpdir(), 'pet-store-consumer-'));
+/** Creates projects in a folder, which is removed after the tests of the calling file. */
+export function createConsumer() {
+  const folder = createFolder();
 
   return {
     /** Creates a project with these files and links to these packages. */
@@ -145,10 +146,6 @@ export async function openConsumer() {
         tsc: (version: string, ...args: string[]) =>
           print(root, [version === '5.9' ? typeScript5 : typeScript7, ...args]),
       };
-    },
-
-    async [Symbol.asyncDispose]() {
-      await rm(folder, { recursive: true });
     },
   };
 }

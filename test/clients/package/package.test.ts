@@ -5,14 +5,13 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
-import { consumerTest, openConsumer, packClient, sizeOf } from '../../support/consumer.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
+import { consumerTest, createConsumer, packClient, sizeOf } from '../../support/consumer.ts';
 import { createFolder } from '../../support/folder.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const run = promisify(execFile);
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 const folder = createFolder();
 const tarball = await packClient(folder);
 

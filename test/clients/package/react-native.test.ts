@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { build } from 'vite';
 import { describe, expect, it, vi } from 'vitest';
 import { openPersistedDocuments } from '../../../src/yoga/persisted-documents.ts';
-import { openConsumer } from '../../support/consumer.ts';
-import { disposeAfterAll } from '../../support/dispose.ts';
+import { createConsumer } from '../../support/consumer.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { manifestFile } from '../../support/manifest.ts';
 import { createHermesContext, fetchText, reactNativeGlobals } from './hermes.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-const consumer = disposeAfterAll(await openConsumer());
+const consumer = createConsumer();
 
 /** Bundles `main.ts` with the packed client, for React Native's export conditions. @returns a script. */
 async function bundle(files: Readonly<Record<string, string>>): Promise<string> {
