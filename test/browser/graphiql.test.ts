@@ -227,54 +227,76 @@ describe('GraphiQL in Chromium', () => {
     await page.unroute('**/graphql');
   });
 
-  browserTest('shows the REST calls below the result, and passes axe-core', async () => {
-    const { page, result } = await open();
-    const region = page.getByRole('region', { name: 'REST calls' });
-    const box = page.getByRole('checkbox', { name: 'REST calls' });
-    // A demo shows them.
-    expect(await box.isChecked()).toBe(true);
-    await box.uncheck();
-    expect(await region.count()).toBe(0);
-    await box.check();
-    await openTab(page, 'ListPets');
-    await execute(page);
-    await region.getByText(/1 REST call in \d/).waitFor();
-    await region.getByText('GET /v1/pets?limit=5').waitFor();
-    expect(await result.innerText()).not.toContain('extensions');
-    await page.getByText(/^HTTP 200 in \d.* ms, \d+ bytes$/).waitFor();
-    await openTab(page, 'SendMessage');
-    expect(await region.count()).toBe(0);
-    await page.getByText('Press ▶ to run the operation.').waitFor();
-    await openTab(page, 'ListPets');
-    await region.getByText('GET /v1/pets?limit=5').waitFor();
-    await page.evaluate(`showCalls([
+  /** Of phones, tablets and desktops; 640 × 400 is a window of 1280 × 800 at 200 %. */
+  const sizes = [
+    [320, 568],
+    [375, 812],
+    [640, 400],
+    [768, 1024],
+    [900, 700],
+    [1024, 768],
+    [1280, 800],
+    [1440, 900],
+    [1920, 1080],
+  ];
+
+  browserTest(
+    'shows the REST calls below the result, fits nine windows, and passes axe-core',
+    async () => {
+      const { page, result } = await open();
+      const region = page.getByRole('region', { name: 'REST calls' });
+      const box = page.getByRole('checkbox', { name: 'REST calls' });
+      // A demo shows them.
+      expect(await box.isChecked()).toBe(true);
+      await box.uncheck();
+      expect(await region.count()).toBe(0);
+      await box.check();
+      await openTab(page, 'ListPets');
+      await execute(page);
+      await region.getByText(/1 REST call in \d/).waitFor();
+      await region.getByText('GET /v1/pets?limit=5').waitFor();
+      expect(await result.innerText()).not.toContain('extensions');
+      await page.getByText(/^HTTP 200 in \d.* ms, \d+ bytes$/).waitFor();
+      await openTab(page, 'SendMessage');
+      expect(await region.count()).toBe(0);
+      await page.getByText('Press ▶ to run the operation.').waitFor();
+      await openTab(page, 'ListPets');
+      await region.getByText('GET /v1/pets?limit=5').waitFor();
+      await page.evaluate(`showCalls([
       { path: ['pets'], operation: 'listPets', method: 'GET', target: '/v1/pets', status: 200,
         startMs: 0.4, durationMs: 20, retries: 0, bytes: 512, shared: false },
       { path: ['one'], operation: 'getPet', method: 'GET', target: '/v1/pets/7', status: null,
         startMs: 20.4, durationMs: 20, retries: 2, builtin: true, shared: true },
     ])`);
-    await region.getByText('2 REST calls in 40.4 ms').waitFor();
-    const cells = await region.locator('td').allInnerTexts();
-    expect(cells.filter((text) => text.trim() !== '')).toEqual([
-      ...['pets', 'GET /v1/pets', '200', '20.0 ms, 512 B'],
-      ...['one', 'GET /v1/pets/7', 'no response', '20.0 ms, built-in, 2 retries, shared'],
-    ]);
-    await page.evaluate(`reportKey('Enter an API key.')`);
-    // GraphiQL's own findings, which docs/graphiql.md lists: its tabs, and the colors of its editors.
-    const own = '[role="tablist"], [role="tab"], .graphiql-tabs, [data-uri]';
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await checkAccessibility(page, own)).toEqual([]);
-      const rules = (await checkAccessibility(page)).map((finding) =>
-        finding.split(' ', 2).join(' '),
-      );
-      expect(rules).toEqual(expect.arrayContaining(['serious nested-interactive']));
-      const listed = new Set(['serious color-contrast', 'serious nested-interactive']);
-      expect(new Set(rules).difference(listed)).toEqual(new Set());
-    }
-    await page.getByRole('checkbox', { name: 'REST calls' }).uncheck();
-    expect(await region.count()).toBe(0);
-  });
+      await region.getByText('2 REST calls in 40.4 ms').waitFor();
+      const cells = await region.locator('td').allInnerTexts();
+      expect(cells.filter((text) => text.trim() !== '')).toEqual([
+        ...['pets', 'GET /v1/pets', '200', '20.0 ms, 512 B'],
+        ...['one', 'GET /v1/pets/7', 'no response', '20.0 ms, built-in, 2 retries, shared'],
+      ]);
+      await page.evaluate(`reportKey('Enter an API key.')`);
+      // GraphiQL's own findings, which docs/graphiql.md lists: its tabs, and the colors of its editors.
+      const own = '[role="tablist"], [role="tab"], .graphiql-tabs, [data-uri]';
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await checkAccessibility(page, own)).toEqual([]);
+        const rules = (await checkAccessibility(page)).map((finding) =>
+          finding.split(' ', 2).join(' '),
+        );
+        expect(rules).toEqual(expect.arrayContaining(['serious nested-interactive']));
+        const listed = new Set(['serious color-contrast', 'serious nested-interactive']);
+        expect(new Set(rules).difference(listed)).toEqual(new Set());
+      }
+      for (const [width = 0, height = 0] of sizes) {
+        await page.setViewportSize({ width, height });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect([width, await checkAccessibility(page, own)]).toEqual([width, []]);
+      }
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole('checkbox', { name: 'REST calls' }).uncheck();
+      expect(await region.count()).toBe(0);
+    },
+  );
 
   browserTest('completes documents, and lets the keyboard leave every editor', async () => {
     const { page, sent } = await open();
