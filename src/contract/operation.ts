@@ -75,9 +75,8 @@ export interface Contract {
 }
 
 /** Returns the field of a record by which the last parameter of a path finds it. */
-export function idFieldOf({ parameters = {} }: Operation, { fields }: RecordType): Field {
-  const last = Object.keys(parameters).at(-1) ?? '';
-  return (fields[last] ?? fields['id'] ?? Object.values(fields)[0]) as Field;
+export function idFieldOf({ parameters = {} }: Operation, { fields, id }: RecordType): Field {
+  return fields[Object.keys(parameters).at(-1) ?? ''] ?? id;
 }
 
 /** Whether a method only reads (RFC 9110, section 9.2.1). */

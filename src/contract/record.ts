@@ -9,6 +9,8 @@ export interface RecordType<Of extends Fields = Fields> {
   readonly singular: string;
   readonly plural: string;
   readonly fields: Of;
+  /** The field that identifies one: `id`, or else the first. */
+  readonly id: Field;
   /** Maps each field of a record, in order. */
   map<From, To>(
     record: { readonly [Name in keyof Of]?: From },
@@ -28,7 +30,8 @@ export function defineRecord<const Of extends Fields>(
     compiled ??= compileMap(fields) as RecordType<Of>['map'];
     return compiled(record, mapField, index);
   };
-  return { singular, plural, fields, map };
+  const id = (fields['id'] ?? Object.values(fields)[0]) as Field;
+  return { singular, plural, fields, id, map };
 }
 
 /** A loop would take three times as long. */

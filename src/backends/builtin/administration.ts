@@ -29,15 +29,15 @@ const pageSize = 1000;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Returns what is selected beside the id, and how a row of it becomes a line. */
+/** Returns the column of the id, what is selected beside it, and how a row of it becomes a line. */
 function linesOf(kind: RecordTable | 'document' | undefined) {
   if (kind === undefined || kind === 'document') {
     const selected = [sql.ref('document').as('document')];
-    return { selected, toLine: ({ document }: Row) => String(document) };
+    return { id: 'id', selected, toLine: ({ document }: Row) => String(document) };
   }
-  const { selected, toRecord, record } = kind;
+  const { id, selected, toRecord, record } = kind;
   const toLine = (row: Row) => JSON.stringify(encodeRecord(record, toRecord(row)));
-  return { selected, toLine };
+  return { id: id.column, selected, toLine };
 }
 
 /** Exports all records of a kind as JSON Lines, ordered by id, in constant memory. */
@@ -46,21 +46,21 @@ async function* exportLines(
   kinds: AnyStore['recordKinds'],
   name: string,
 ): AsyncGenerator<string> {
-  const { selected, toLine } = linesOf(kinds[name]);
-  const records = database.withTables<Record<string, { id: bigint }>>();
+  const { id, selected, toLine } = linesOf(kinds[name]);
+  const records = database.withTables<Record<string, Row>>();
   const first = records
     .selectFrom(name)
-    .select('id')
+    .select(sql.ref(id).as('exported_id'))
     .select(selected)
-    .orderBy('id')
+    .orderBy(id)
     .limit(pageSize);
-  let page: ({ id: bigint } & Row)[] = await whenFree(() => first.execute());
+  let page: Row[] = await whenFree(() => first.execute());
   while (page.length > 0) {
     for (const row of page) yield `${toLine(row)}\n`;
-    const { id } = page.at(-1) as (typeof page)[number];
+    const last = page.at(-1)?.['exported_id'];
     // Signals and the progress would wait for the end of SQLite and a file, which are synchronous.
     await turn();
-    const next = first.where('id', '>', id);
+    const next = first.where(id, '>', last);
     page = page.length < pageSize ? [] : await whenFree(() => next.execute());
   }
 }

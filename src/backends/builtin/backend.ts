@@ -47,7 +47,7 @@ export async function openBuiltinBackend<All extends Operations>(
 ): Promise<BackendOf<All, KeyedCaller>> {
   const database = await openDatabase(databaseUrl, store, log, { poolSize, metrics });
   const engine = engineOf(databaseUrl);
-  const firstRow = sql`select id from ${sql.table(store.mainTable)} limit 1`;
+  const firstRow = sql`select 1 from ${sql.table(store.mainTable)} limit 1`;
   if (demoKey) await whenFree(addDemoData, log);
   const demoKeys = createDemoKeys(store.demoKeys);
   const accepted = new Set(demoKey ? [demoKey, ...demoKeys.keys()] : []);

@@ -3,7 +3,7 @@ import { decodeNewRecord } from '../../contract/codec.ts';
 import { int64 } from '../../contract/fields.ts';
 import { decodeUtf8 } from '../../contract/json.ts';
 import { readJson, readJsonText } from '../../contract/response-json.ts';
-import type { RecordTable } from './table.ts';
+import { type RecordTable, requireStorable } from './table.ts';
 
 /** Returns the error for a line that cannot be imported, which ends the whole import. */
 export function importError(lineNumber: number, reason: string): Error {
@@ -19,7 +19,7 @@ export type Row = Readonly<Record<string, bigint | number | string | null>>;
 /** Maximum length of a line in bytes. The longest name, escaped, needs less than half of it. */
 export const maxLineBytes = 16 * 1024;
 
-/** Maximum id of an imported record, which leaves as many ids for new records. */
+/** Maximum id of an imported record that the database can assign, which leaves as many for new records. */
 const maxId = 2n ** 62n;
 
 /**
@@ -51,13 +51,18 @@ function decodeText(kind: RecordKind, text: string): Row {
     const received = JSON.stringify(unknown.slice(0, 60));
     throw new Error(`expected only the fields ${known}, received ${received}.`);
   }
-  return { ...decodeId(json), ...kind.toRow(record) };
+  return { ...decodeId(kind, json as Row), ...kind.toRow(record) };
 }
 
-function decodeId(json: unknown): Row {
-  const { id } = json as { id?: unknown };
-  if (id === undefined) return {};
-  const parsed = int64.parse(id);
-  if (parsed !== undefined && BigInt(parsed) <= maxId) return { id: BigInt(parsed) };
-  throw new Error('id: expected an integer up to 2^62, or no id.');
+/** Decodes an id that the service assigns: the database can do so only if it is an int64. */
+function decodeId({ record, id: { name, kind, column } }: RecordTable, json: Row): Row {
+  if (!record.id.isAssigned || (kind === int64 && json[name] === undefined)) return {};
+  const id = kind.parse(json[name]) as string | undefined;
+  if (id === undefined || (kind === int64 && BigInt(id) > maxId)) {
+    const expected = kind === int64 ? 'an integer up to 2^62, or no id' : kind.expected;
+    throw new Error(`${name}: expected ${expected}.`);
+  }
+  if (kind === int64) return { [column]: BigInt(id) };
+  requireStorable(name, id);
+  return { [column]: id };
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { decodeLine, importError, type RecordKind } from './import-line.ts';
+import { decodeLine, importError, type RecordKind, type Row } from './import-line.ts';
 import type { Database, Engine, Tables } from './tables.ts';
 
 /** Rows per INSERT; at six parameters per row, this is far below the limits of both engines. */
@@ -14,10 +14,7 @@ const maxTries = 10;
 /** A row of the temporary table that holds the lines; the commit drops it, on SQLite the next import or the end. */
 type Staged = Line;
 type Session = Kysely<Tables & { staged: Staged }>;
-type Line = { readonly line: number; readonly id?: bigint | null } & Record<
-  string,
-  bigint | number | string | null
->;
+type Line = { readonly line: number } & Row;
 
 /** A kind of record, and the name of its table. */
 interface Kind {
@@ -25,8 +22,17 @@ interface Kind {
   readonly type: RecordKind;
 }
 
-const documentColumns = [{ column: 'document', type: 'text' }];
-const columnsOf = ({ type }: Kind) => (type === 'document' ? documentColumns : type.columns);
+/** The columns of documents, as those of a table. */
+const documents = {
+  id: { column: 'id', type: 'bigint' },
+  columns: [{ column: 'document', type: 'text' }],
+};
+
+/** Returns the column of the id, and the others. */
+function columnsOf({ type }: Kind) {
+  const { id, columns } = type === 'document' ? documents : type;
+  return { id, others: columns.filter(({ column }) => column !== id.column) };
+}
 
 /**
  * Imports all lines or none, in constant memory, and returns the number of records. They are first staged
@@ -59,8 +65,9 @@ export async function importLines(
 
 async function createStaged(session: Session, kind: Kind, isPostgres: boolean): Promise<void> {
   if (!isPostgres) await sql`drop table if exists temp.staged`.execute(session);
-  const columns = columnsOf(kind).map(({ column, type }) => `${column} ${type}`);
-  const all = ['line bigint primary key', 'id bigint unique', ...columns];
+  const { id, others } = columnsOf(kind);
+  const columns = others.map(({ column, type }) => `"${column}" ${type}`);
+  const all = ['line bigint primary key', `"${id.column}" ${id.type} unique`, ...columns];
   const end = isPostgres ? ' on commit drop' : '';
   await sql.raw(`create temporary table staged (${all.join()})${end}`).execute(session);
   // The next lines may take any time to arrive.
@@ -74,8 +81,9 @@ async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>)
   let records = 0;
   let withIds: boolean | undefined;
   let batch: Line[] = [];
+  const { column: id } = columnsOf(kind).id;
   const flush = async () => {
-    await insert(session, batch);
+    await insert(session, id, batch);
     records += batch.length;
     batch = [];
   };
@@ -84,8 +92,8 @@ async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>)
     const row = decodeLine(kind.type, text, line);
     if (row === undefined) continue;
     // Otherwise the database could assign an id to one line that a later line contains.
-    withIds ??= 'id' in row;
-    if ('id' in row !== withIds) {
+    withIds ??= id in row;
+    if (id in row !== withIds) {
       throw importError(line, 'expected an id on every line or on none.');
     }
     batch.push({ ...row, line } as Line);
@@ -95,29 +103,30 @@ async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>)
   return { records, lastLine: line, withIds: withIds ?? false };
 }
 
-async function insert(session: Session, batch: readonly Line[]): Promise<void> {
+async function insert(session: Session, id: string, batch: readonly Line[]): Promise<void> {
   const inserted = await session
     .insertInto('staged')
     .values(batch)
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .onConflict((conflict) => conflict.column(id).doNothing())
     .returning('line')
     .execute();
   if (inserted.length === batch.length) return;
   const lines = new Set(inserted.map(({ line }) => Number(line)));
   const duplicate = batch.find(({ line }) => !lines.has(line));
-  if (duplicate) throw importError(duplicate.line, `the id ${duplicate.id} is already taken.`);
+  if (duplicate) throw importError(duplicate.line, `the id ${duplicate[id]} is already taken.`);
 }
 
 /** Checks the ids against the database. @throws for the first line whose id is taken. */
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
+  const id = sql.ref(columnsOf(kind).id.column);
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
-    const { rows } = await sql<Pick<Staged, 'line' | 'id'>>`
-      select line, id from staged where line > ${after} and line <= ${after + linesAtOnce}
-        and exists (select 1 from ${sql.table(kind.name)} as kept where kept.id = staged.id)
+    const { rows } = await sql<Row>`
+      select line, ${id} as id from staged where line > ${after} and line <= ${after + linesAtOnce}
+        and exists (select 1 from ${sql.table(kind.name)} as kept where kept.${id} = staged.${id})
       order by line limit 1`.execute(session);
     const [taken] = rows;
-    if (taken) throw importError(Number(taken.line), `the id ${taken.id} is already taken.`);
+    if (taken) throw importError(Number(taken['line']), `the id ${taken['id']} is already taken.`);
   }
 }
 
@@ -132,9 +141,9 @@ async function move(
     ? ['savepoint moved', 'release moved', 'rollback to moved']
     : ['begin', 'commit', 'rollback'];
   const run = (statement: string) => sql.raw(statement).execute(session);
-  const own = columnsOf(kind).map(({ column }) => column);
-  const columns = staged.withIds ? ['id', ...own] : own;
-  const list = sql.join(columns.map((column) => sql.ref(column)));
+  const { id, others } = columnsOf(kind);
+  const columns = staged.withIds ? [id, ...others] : others;
+  const list = sql.join(columns.map(({ column }) => sql.ref(column)));
   let moved = 0n;
   await run(begin);
   try {
@@ -142,7 +151,7 @@ async function move(
       const { numAffectedRows = 0n } = await sql`
         insert into ${sql.table(kind.name)} (${list}) select ${list} from staged
         where line > ${after} and line <= ${after + linesAtOnce} order by line
-        on conflict (id) do nothing`.execute(session);
+        on conflict (${sql.ref(id.column)}) do nothing`.execute(session);
       moved += numAffectedRows;
     }
     const isComplete = moved === BigInt(staged.records);
@@ -159,9 +168,12 @@ async function move(
  * are used: a gateway that was assigned one of them would wait for the transaction to end.
  */
 async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
+  const { id } = columnsOf(kind);
+  if (id.type !== 'bigint') return;
+  const column = sql.ref(id.column);
   // The sequence never goes back, because other sessions hold blocks of ids below its value.
-  const sequence = sql`pg_get_serial_sequence(${kind.name}, 'id')::regclass`;
+  const sequence = sql`pg_get_serial_sequence(${kind.name}, ${id.column})::regclass`;
   await sql`
-    select setval(${sequence}, highest) from (select max(id) as highest from staged) as ids
+    select setval(${sequence}, highest) from (select max(${column}) as highest from staged) as ids
     where highest > coalesce(pg_sequence_last_value(${sequence}), 0)`.execute(session);
 }

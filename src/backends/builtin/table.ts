@@ -6,7 +6,7 @@ import type { Fields, NewRecordOf, RecordOf, RecordType } from '../../contract/r
 /** The column of a field: `ownerId` is stored in `owner_id`. */
 type Column<Name> = Name extends `${infer Prefix}Id` ? `${Prefix}_id` : Name;
 
-/** A row of a table of records, without an id. */
+/** A row of a table of records, without an assigned id. */
 export type RowOf<Of extends Fields> = Record<
   Column<Extract<keyof NewRecordOf<Of>, string>>,
   bigint | string | null
@@ -21,27 +21,27 @@ const columnTypes = {
 /** The columns of records, and how their rows become records and lines of a file. */
 export type RecordTable<Of extends Fields = Fields> = ReturnType<typeof createTable<Of>>;
 
-/** Derives the table of a record, whose service assigns only the `id`. */
+/** Derives the table of a record, whose service assigns at most the id. */
 export function createTable<Of extends Fields>(type: RecordType<Of>) {
   const fields: readonly Field[] = Object.values(type.fields);
-  /** All but the id. */
-  const columns = fields
-    .filter(({ name, isAssigned }) => name !== 'id' && !isAssigned)
-    .map(({ name, kind }) => ({
-      name,
-      kind,
-      column: columnOf(name),
-      type: columnTypes[kind.name] as string,
-    }));
+  const toColumn = ({ name, kind }: Field) => ({
+    name,
+    kind,
+    column: columnOf(name),
+    type: columnTypes[kind.name] as string,
+  });
+  /** All but an assigned id. */
+  const columns = fields.filter(({ isAssigned }) => !isAssigned).map(toColumn);
   return {
     record: type,
+    id: toColumn(type.id),
     columns,
     /** Selects the columns under the names of the fields. */
     selected: fields.map(({ name }) => sql.ref(columnOf(name)).as(name)),
     /** Converts a row of `selected`. */
     toRecord: (row: { readonly [field: string]: unknown }): RecordOf<Of> =>
       type.map<unknown, unknown>(row as object, fromColumn) as RecordOf<Of>,
-    /** Converts a new record to a row without an id. */
+    /** Converts a new record to a row without an assigned id. */
     toRow(record: NewRecordOf<Of>): RowOf<Of> {
       const row: Record<string, unknown> = {};
       for (const { name, kind, column } of columns) {
