@@ -5,7 +5,7 @@ import { type AdministrativeCommand, administer, printResult } from './cli/admin
 import { exitOnFailedOutput, fail } from './cli/exit.ts';
 import { keyCommands } from './cli/keys.ts';
 import { runServe } from './cli/serve.ts';
-import { backUpTo, exportTo, importFrom } from './cli/transfer.ts';
+import { backUpTo, exportTo, importFrom, recordKinds } from './cli/transfer.ts';
 import { describeVariables } from './config/describe.ts';
 import { documentedVariables } from './config/variables.ts';
 
@@ -96,7 +96,7 @@ administrative(program.command('migrate'), {
   work: async () => ({ text: 'The database is up to date.\n', json: { upToDate: true } }),
 });
 
-const kind = new Argument('<kind>', 'the kind of record').choices(['pets', 'orders']);
+const kind = new Argument('<kind>', 'the kind of record').choices(recordKinds);
 administrative(
   program
     .command('import')
@@ -126,7 +126,7 @@ program
   .requiredOption('--base-url <url>', 'base URL of the REST service, including /v1')
   .addOption(new Option('--key <key>', 'API key for the service').env('PETSTORE_API_KEY'))
   .option('--messages-base-url <url>', 'base URL of POST /messages; requires --write')
-  .option('--write', 'also send POST requests; they add two pets and a message', false)
+  .option('--write', 'also send requests that write; they add a few records', false)
   .option('--idempotency', 'with --write, also check that Idempotency-Key is honoured', false)
   .option('--json', 'print JSON', false)
   .addHelpText(

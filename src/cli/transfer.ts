@@ -7,6 +7,8 @@ import { type Administration, backUp, maxLineBytes } from '../petstore/open.ts';
 import { type CommandResult, readBuiltinConfig } from './administer.ts';
 import { showProgress } from './progress.ts';
 
+export { recordKinds } from '../petstore/records.ts';
+
 /** Imports a file of JSON Lines, or standard input if the path is `-`: all lines or none. */
 export async function importFrom(
   administration: Administration,

@@ -40,6 +40,9 @@ export const message = defineRecord('message', 'messages', {
 /** A message that a backend accepted. */
 export type Message = RecordOf<(typeof message)['fields']>;
 
+/** The kinds of records that can be imported and exported. */
+export const recordKinds = ['pets', 'orders'] as const;
+
 /** The bounds and the default of `limit`, in pets (contract, "Limits"). */
 export const pageSize = { minimum: 1, maximum: 100, default: 20 } as const;
 

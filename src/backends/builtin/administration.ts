@@ -3,11 +3,10 @@ import { sql } from 'kysely';
 import { encodeRecord } from '../../contract/codec.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { engineOf, openDatabase } from './database.ts';
-import { importLines } from './import.ts';
+import { importLines, type Kind, kindOf } from './import.ts';
 import { whenFree } from './locks.ts';
 import type { AnyStore } from './store.ts';
 import { StoredApiKeys } from './stored-api-keys.ts';
-import type { RecordTable } from './table.ts';
 import type { Database } from './tables.ts';
 
 /** Administrative access to the built-in backend's database: API keys, import and export. */
@@ -19,8 +18,9 @@ export async function openAdministration(databaseUrl: string, store: AnyStore, l
   const engine = engineOf(databaseUrl);
   return {
     keys: new StoredApiKeys(database),
-    importLines: importLines.bind(undefined, database, engine, store.recordKinds),
-    exportLines: exportLines.bind(undefined, database, store.recordKinds),
+    importLines: async (name: string, lines: AsyncIterable<Buffer>) =>
+      importLines(database, engine, kindOf(store.recordKinds, name), lines),
+    exportLines: (name: string) => exportLines(database, kindOf(store.recordKinds, name)),
     [Symbol.asyncDispose]: () => database.destroy(),
   };
 }
@@ -29,38 +29,30 @@ const pageSize = 1000;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Returns the column of the id, what is selected beside it, and how a row of it becomes a line. */
-function linesOf(kind: RecordTable | 'document' | undefined) {
-  if (kind === undefined || kind === 'document') {
-    const selected = [sql.ref('document').as('document')];
-    return { id: 'id', selected, toLine: ({ document }: Row) => String(document) };
+/** Returns what is selected, with the id, and how a row of it becomes a line. */
+function linesOf({ type }: Kind) {
+  if (type === 'document') {
+    const selected = ['id', 'document'].map((name) => sql.ref(name).as(name));
+    return { selected, toLine: ({ document }: Row) => String(document) };
   }
-  const { id, selected, toRecord, record } = kind;
+  const { selected, toRecord, record } = type;
   const toLine = (row: Row) => JSON.stringify(encodeRecord(record, toRecord(row)));
-  return { id: id.column, selected, toLine };
+  return { selected, toLine };
 }
 
 /** Exports all records of a kind as JSON Lines, ordered by id, in constant memory. */
-async function* exportLines(
-  database: Database,
-  kinds: AnyStore['recordKinds'],
-  name: string,
-): AsyncGenerator<string> {
-  const { id, selected, toLine } = linesOf(kinds[name]);
+async function* exportLines(database: Database, kind: Kind): AsyncGenerator<string> {
+  const { name, id } = kind;
+  const { selected, toLine } = linesOf(kind);
   const records = database.withTables<Record<string, Row>>();
-  const first = records
-    .selectFrom(name)
-    .select(sql.ref(id).as('exported_id'))
-    .select(selected)
-    .orderBy(id)
-    .limit(pageSize);
+  const first = records.selectFrom(name).select(selected).orderBy(id.column).limit(pageSize);
   let page: Row[] = await whenFree(() => first.execute());
   while (page.length > 0) {
     for (const row of page) yield `${toLine(row)}\n`;
-    const last = page.at(-1)?.['exported_id'];
+    const last = page.at(-1)?.[id.name];
     // Signals and the progress would wait for the end of SQLite and a file, which are synchronous.
     await turn();
-    const next = first.where(id, '>', last);
+    const next = first.where(id.column, '>', last);
     page = page.length < pageSize ? [] : await whenFree(() => next.execute());
   }
 }

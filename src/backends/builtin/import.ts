@@ -12,26 +12,26 @@ const linesAtOnce = 10_000;
 const maxTries = 10;
 
 /** A row of the temporary table that holds the lines; the commit drops it, on SQLite the next import or the end. */
-type Staged = Line;
+type Staged = { readonly line: number } & Row;
 type Session = Kysely<Tables & { staged: Staged }>;
-type Line = { readonly line: number } & Row;
 
-/** A kind of record, and the name of its table. */
-interface Kind {
-  readonly name: string;
-  readonly type: RecordKind;
-}
+/** A kind of record: the name of its table, the column of its id, and the others. */
+export type Kind = ReturnType<typeof kindOf>;
 
-/** The columns of documents, as those of a table. */
 const documents = {
-  id: { column: 'id', type: 'bigint' },
+  id: { name: 'id', column: 'id', type: 'bigint' },
   columns: [{ column: 'document', type: 'text' }],
 };
 
-/** Returns the column of the id, and the others. */
-function columnsOf({ type }: Kind) {
+/** Returns a kind of record. @throws if it is not one of these. */
+export function kindOf(kinds: Readonly<Record<string, RecordKind>>, name: string) {
+  const type = kinds[name];
+  if (type === undefined) {
+    const expected = Object.keys(kinds).join(', ');
+    throw new Error(`kind: expected one of ${expected}, received ${JSON.stringify(name)}.`);
+  }
   const { id, columns } = type === 'document' ? documents : type;
-  return { id, others: columns.filter(({ column }) => column !== id.column) };
+  return { name, type, id, others: columns.filter(({ column }) => column !== id.column) };
 }
 
 /**
@@ -43,11 +43,9 @@ function columnsOf({ type }: Kind) {
 export async function importLines(
   database: Database,
   engine: Engine,
-  kinds: Readonly<Record<string, RecordKind>>,
-  name: string,
+  kind: Kind,
   lines: AsyncIterable<Buffer>,
 ): Promise<number> {
-  const kind = { name, type: kinds[name] ?? 'document' };
   const isPostgres = engine === 'postgres';
   const scope = isPostgres ? database.transaction() : database.connection();
   return scope.execute(async (connection: Database) => {
@@ -63,9 +61,8 @@ export async function importLines(
   });
 }
 
-async function createStaged(session: Session, kind: Kind, isPostgres: boolean): Promise<void> {
+async function createStaged(session: Session, { id, others }: Kind, isPostgres: boolean) {
   if (!isPostgres) await sql`drop table if exists temp.staged`.execute(session);
-  const { id, others } = columnsOf(kind);
   const columns = others.map(({ column, type }) => `"${column}" ${type}`);
   const all = ['line bigint primary key', `"${id.column}" ${id.type} unique`, ...columns];
   const end = isPostgres ? ' on commit drop' : '';
@@ -80,10 +77,9 @@ async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>)
   let line = 0;
   let records = 0;
   let withIds: boolean | undefined;
-  let batch: Line[] = [];
-  const { column: id } = columnsOf(kind).id;
+  let batch: Staged[] = [];
   const flush = async () => {
-    await insert(session, id, batch);
+    await insert(session, kind, batch);
     records += batch.length;
     batch = [];
   };
@@ -92,41 +88,44 @@ async function stage(session: Session, kind: Kind, lines: AsyncIterable<Buffer>)
     const row = decodeLine(kind.type, text, line);
     if (row === undefined) continue;
     // Otherwise the database could assign an id to one line that a later line contains.
-    withIds ??= id in row;
-    if (id in row !== withIds) {
+    withIds ??= kind.id.column in row;
+    if (kind.id.column in row !== withIds) {
       throw importError(line, 'expected an id on every line or on none.');
     }
-    batch.push({ ...row, line } as Line);
+    batch.push({ ...row, line });
     if (batch.length === batchSize) await flush();
   }
   if (batch.length > 0) await flush();
   return { records, lastLine: line, withIds: withIds ?? false };
 }
 
-async function insert(session: Session, id: string, batch: readonly Line[]): Promise<void> {
+async function insert(session: Session, { id }: Kind, batch: readonly Staged[]): Promise<void> {
   const inserted = await session
     .insertInto('staged')
     .values(batch)
-    .onConflict((conflict) => conflict.column(id).doNothing())
+    .onConflict((conflict) => conflict.column(id.column).doNothing())
     .returning('line')
     .execute();
   if (inserted.length === batch.length) return;
   const lines = new Set(inserted.map(({ line }) => Number(line)));
   const duplicate = batch.find(({ line }) => !lines.has(line));
-  if (duplicate) throw importError(duplicate.line, `the id ${duplicate[id]} is already taken.`);
+  if (duplicate) throw takenError(duplicate.line, duplicate[id.column]);
 }
+
+const takenError = (line: unknown, id: unknown) =>
+  importError(Number(line), `the id ${id} is already taken.`);
 
 /** Checks the ids against the database. @throws for the first line whose id is taken. */
 async function requireFreeIds(session: Session, kind: Kind, staged: Contents): Promise<void> {
   if (!staged.withIds) return;
-  const id = sql.ref(columnsOf(kind).id.column);
+  const id = sql.ref(kind.id.column);
   for (let after = 0; after < staged.lastLine; after += linesAtOnce) {
     const { rows } = await sql<Row>`
       select line, ${id} as id from staged where line > ${after} and line <= ${after + linesAtOnce}
         and exists (select 1 from ${sql.table(kind.name)} as kept where kept.${id} = staged.${id})
       order by line limit 1`.execute(session);
     const [taken] = rows;
-    if (taken) throw importError(Number(taken['line']), `the id ${taken['id']} is already taken.`);
+    if (taken) throw takenError(taken['line'], taken['id']);
   }
 }
 
@@ -141,8 +140,7 @@ async function move(
     ? ['savepoint moved', 'release moved', 'rollback to moved']
     : ['begin', 'commit', 'rollback'];
   const run = (statement: string) => sql.raw(statement).execute(session);
-  const { id, others } = columnsOf(kind);
-  const columns = staged.withIds ? [id, ...others] : others;
+  const columns = staged.withIds ? [kind.id, ...kind.others] : kind.others;
   const list = sql.join(columns.map(({ column }) => sql.ref(column)));
   let moved = 0n;
   await run(begin);
@@ -151,7 +149,7 @@ async function move(
       const { numAffectedRows = 0n } = await sql`
         insert into ${sql.table(kind.name)} (${list}) select ${list} from staged
         where line > ${after} and line <= ${after + linesAtOnce} order by line
-        on conflict (${sql.ref(id.column)}) do nothing`.execute(session);
+        on conflict (${sql.ref(kind.id.column)}) do nothing`.execute(session);
       moved += numAffectedRows;
     }
     const isComplete = moved === BigInt(staged.records);
@@ -167,13 +165,11 @@ async function move(
  * Raises PostgreSQL's sequence, which is part of no transaction, above the ids of the import before they
  * are used: a gateway that was assigned one of them would wait for the transaction to end.
  */
-async function raiseIdentity(session: Session, kind: Kind): Promise<void> {
-  const { id } = columnsOf(kind);
+async function raiseIdentity(session: Session, { name, id }: Kind): Promise<void> {
   if (id.type !== 'bigint') return;
-  const column = sql.ref(id.column);
   // The sequence never goes back, because other sessions hold blocks of ids below its value.
-  const sequence = sql`pg_get_serial_sequence(${kind.name}, ${id.column})::regclass`;
+  const sequence = sql`pg_get_serial_sequence(${name}, ${id.column})::regclass`;
   await sql`
-    select setval(${sequence}, highest) from (select max(${column}) as highest from staged) as ids
+    select setval(${sequence}, highest) from (select max(${sql.ref(id.column)}) as highest from staged) as ids
     where highest > coalesce(pg_sequence_last_value(${sequence}), 0)`.execute(session);
 }

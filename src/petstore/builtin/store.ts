@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
+import type { RecordKind } from '../../backends/builtin/import-line.ts';
 import type { Statements, Store } from '../../backends/builtin/store.ts';
 import { requireStorable } from '../../backends/builtin/table.ts';
 import type { Engine } from '../../backends/builtin/tables.ts';
@@ -8,7 +9,7 @@ import { JsonText } from '../../contract/json.ts';
 import { readJsonText } from '../../contract/response-json.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { operations } from '../operations.ts';
-import type { Message, NewPet, Pet } from '../records.ts';
+import type { Message, NewPet, Pet, recordKinds } from '../records.ts';
 import { demoKeys, insertDemoData } from './demo.ts';
 import { createPageReader } from './pages.ts';
 import { createTables, type Database, migrations, type PetStoreTables, pets } from './tables.ts';
@@ -18,7 +19,10 @@ export const store: Store<PetStoreTables, typeof operations> = {
   createTables,
   migrations,
   mainTable: 'pets',
-  recordKinds: { pets, orders: 'document' },
+  recordKinds: { pets, orders: 'document' } satisfies Record<
+    (typeof recordKinds)[number],
+    RecordKind
+  >,
   open,
   insertDemoData,
   demoKeys,

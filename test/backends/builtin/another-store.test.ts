@@ -113,6 +113,13 @@ describeOnEveryDatabase('a store of another contract', (createDatabase) => {
     await expect(importLines(kind, lines(...again))).rejects.toThrow(/^Line [12]: the id \S+ is/);
   });
 
+  it('has only its own kinds of records', async () => {
+    await using administration = await open(await createDatabase());
+    const message = 'kind: expected one of books, members, shelves, received "pets".';
+    await expect(administration.importLines('pets', lines('{}'))).rejects.toThrow(message);
+    expect(() => administration.exportLines('pets')).toThrow(message);
+  });
+
   it.each([
     ['members', '{"name":"Ada"}', 'id: expected a string.'],
     ['members', '{"id":1,"name":"Ada"}', 'id: expected a string.'],
