@@ -99,12 +99,12 @@ export function unspecified(subject: Subject, id: string, search = ''): Check {
 export function missing(
   { operation, name, ...others }: Subject,
   found: (response: ServiceResponse, id: string) => string,
-  request: RequestOf = () => ({}),
+  request: (service: CheckedService, id: string) => ServiceRequest = () => ({}),
 ): Check[] {
   return unknownIdsOf(operation).map(([id, description, value]) => {
     const rule = ` with ${description}: 404 with an Error body`;
     return check({ operation, name, ...others }, `${name}-${id}`, rule, async (service) => {
-      const sent = { ...request(service), ...parametersOf(operation, value) };
+      const sent = { ...request(service, String(value)), ...parametersOf(operation, value) };
       const response = await service.send(operation, sent);
       return response.ok ? skip(found(response, String(value))) : expectError(response, 404);
     });

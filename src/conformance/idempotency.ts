@@ -4,7 +4,7 @@ import { idFieldOf } from '../contract/operation.ts';
 import { type Check, check, type Finding, parametersOf, recordOf, type Subject } from './check.ts';
 import { describe, expectStatus, readResponseJson, requireThat } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
-import { validBody } from './valid-body.ts';
+import { newId, validBody } from './valid-body.ts';
 
 /** Returns the services whose checks with a key have all passed. */
 export function servicesThatHonour(
@@ -28,12 +28,12 @@ export function checkDoneOnce(subject: Subject): Check[] {
   if (operation.method !== 'POST' || type === undefined) return [];
   const rule = (id: string, text: string, run: (post: Post) => Promise<string>) =>
     check(subject, `${name}-${id}`, ` with one Idempotency-Key ${text}`, ({ send, known }) => {
-      const id = randomUUID();
+      const [idempotencyKey, id] = [randomUUID(), newId()];
       return run((words = 'Idempotency check') =>
         send(operation, {
           ...parametersOf(operation),
           ...validBody(operation, known, { words, id }),
-          idempotencyKey: id,
+          idempotencyKey,
         }),
       );
     });

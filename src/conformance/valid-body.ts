@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { encodeMember, encodeRecord } from '../contract/codec.ts';
 import { type Field, int64, text } from '../contract/fields.ts';
 import { idFieldOf, type Operation } from '../contract/operation.ts';
@@ -11,6 +11,9 @@ interface Chosen {
   readonly whole?: string;
   readonly id?: string;
 }
+
+/** Returns an id that no record has, which is a valid text and a valid int64. */
+export const newId = (): string => String(randomInt(2 ** 47));
 
 /** The fields that callers set; `words` is the first text that is no id, `whole` the first int64. */
 export function givenFields(operation: Operation, type: RecordType) {
@@ -31,7 +34,8 @@ export function validRecord(
   const { given, id, words, whole } = givenFields(operation, type);
   const choose = (field: Field): unknown => {
     const { name, kind } = field;
-    if (field === id && kind.isText) return chosen.id ?? randomUUID();
+    // The examples of other methods are the parameters of their paths.
+    if (field === id) return chosen.id ?? (operation.method === 'POST' ? newId() : kind.example);
     if (field === words && chosen.words) return chosen.words;
     if (field === whole && chosen.whole) return chosen.whole;
     return (kind === int64 && known?.[name]) || kind.example;

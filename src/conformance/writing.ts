@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { encodeRecord } from '../contract/codec.ts';
 import { idFieldOf, type Member, type Operation } from '../contract/operation.ts';
 import type { Fields, NewRecordOf, RecordType } from '../contract/record.ts';
@@ -26,7 +25,7 @@ import {
   requireThat,
 } from './expect.ts';
 import type { ServiceRequest } from './http-client.ts';
-import { bodyOf, givenFields, validBody, validRecord } from './valid-body.ts';
+import { bodyOf, givenFields, newId, validBody, validRecord } from './valid-body.ts';
 
 /** Returns the checks of an operation that writes. Those that pass leave two records and a message. */
 export function writingChecks(subject: Subject): Check[] {
@@ -128,10 +127,10 @@ function changingChecks(subject: Subject, post: Operation, type: RecordType): Ch
         if (response === type) expectRecord(type, received, status);
         return `${singular} ${id} may exist`;
       },
-      ({ known }) => validBody(operation, known),
+      ({ known }, id) => validBody(operation, known, { id }),
     ),
     check(subject, name, rule, async ({ send, known }) => {
-      const id = randomUUID();
+      const id = newId();
       const request = { ...parametersOf(post), ...validBody(post, known, { id }) };
       const added: AnyRecord = expectRecord(type, await send(post, request), post.status ?? 200);
       const value = added[idFieldOf(operation, type).name];
