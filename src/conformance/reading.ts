@@ -1,5 +1,5 @@
 import { shown } from '../contract/json.ts';
-import { idFieldOf, type List, type Operation } from '../contract/operation.ts';
+import { idFieldOf, type List, type Operation, statusOf } from '../contract/operation.ts';
 import type { RecordType } from '../contract/record.ts';
 import { createResponseReader } from '../contract/request.ts';
 import {
@@ -142,7 +142,7 @@ function recordChecks(subject: Subject, type: RecordType): Check[] {
   const { singular } = type;
   const id = idFieldOf(operation, type);
   const expectOne = (response: ServiceResponse, value: unknown) => {
-    const record: AnyRecord = expectRecord(type, response, operation.status ?? 200);
+    const record: AnyRecord = expectRecord(type, response, statusOf(operation));
     const received = record[id.name];
     const problem = `expected ${singular} ${value}, received ${singular} ${received}`;
     requireThat(received === value, problem);
@@ -187,7 +187,7 @@ function other(subject: Subject): Check {
   const { operation, name } = subject;
   if (operation.response === 'json') return unspecified(subject, name);
   const read = createResponseReader(operation);
-  const status = operation.status ?? 200;
+  const status = statusOf(operation);
   return check(subject, name, `: ${status} with a valid body`, async ({ send }) => {
     const response = await send(operation, parametersOf(operation));
     expectStatus(response, status);

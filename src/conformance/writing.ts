@@ -1,5 +1,5 @@
 import { encodeRecord } from '../contract/codec.ts';
-import { idFieldOf, type Member, type Operation } from '../contract/operation.ts';
+import { idFieldOf, type Member, type Operation, statusOf } from '../contract/operation.ts';
 import type { Fields, NewRecordOf, RecordType } from '../contract/record.ts';
 import {
   type AnyRecord,
@@ -68,7 +68,7 @@ function invalidBodies(subject: Subject, type: RecordType): Check[] {
 function addingChecks(subject: Subject, type: RecordType): Check[] {
   const { operation, name } = subject;
   const { given, whole } = givenFields(operation, type);
-  const status = operation.status ?? 200;
+  const status = statusOf(operation);
   const get = getterOf(subject, type);
 
   async function add({ send }: CheckedService, sent: AnyRecord): Promise<string | Finding> {
@@ -115,7 +115,7 @@ function changingChecks(subject: Subject, post: Operation, type: RecordType): Ch
   const { body, response } = operation;
   const { singular } = type;
   const isRemoval = operation.method === 'DELETE';
-  const status = operation.status ?? (response === 'nothing' ? 204 : 200);
+  const status = statusOf(operation);
   const get = getterOf(subject, type);
   const found = get ? `, and GET ${isRemoval ? 'no longer finds' : 'returns'} it` : '';
   const rule = isRemoval ? `: ${status}${found}` : ` with other values: ${status}${found}`;
@@ -132,7 +132,7 @@ function changingChecks(subject: Subject, post: Operation, type: RecordType): Ch
     check(subject, name, rule, async ({ send, known }) => {
       const id = newId();
       const request = { ...parametersOf(post), ...validBody(post, known, { id }) };
-      const added: AnyRecord = expectRecord(type, await send(post, request), post.status ?? 200);
+      const added: AnyRecord = expectRecord(type, await send(post, request), statusOf(post));
       const value = added[idFieldOf(operation, type).name];
       const chosen = { id, words: 'Another check' };
       const sent = { ...parametersOf(operation, value), ...validBody(operation, known, chosen) };

@@ -79,6 +79,10 @@ export function idFieldOf({ parameters = {} }: Operation, { fields, id }: Record
   return fields[Object.keys(parameters).at(-1) ?? ''] ?? id;
 }
 
+/** Returns the HTTP status of a success, also if the contract does not have it. */
+export const statusOf = ({ status, response }: Operation): number =>
+  status ?? (response === 'nothing' ? 204 : 200);
+
 /** Whether a method only reads (RFC 9110, section 9.2.1). */
 export const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';
 

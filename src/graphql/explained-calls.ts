@@ -1,6 +1,6 @@
 import type { Caller, ServiceCall } from '../contract/caller.ts';
 import { ErrorResponse } from '../contract/error.ts';
-import type { Contract, Operation } from '../contract/operation.ts';
+import { type Contract, type Operation, statusOf } from '../contract/operation.ts';
 import { createRequestWriter } from '../contract/request.ts';
 import type { ExplainedCall } from './result-types.ts';
 
@@ -44,7 +44,7 @@ export class ExplainedCalls {
     const fieldStartedAt = performance.now();
     const declared = this.#contract.operations[operation] as Operation;
     const { method, path: pathTemplate } = declared;
-    let status: number | null = declared.status ?? 200;
+    let status: number | null = statusOf(declared);
     try {
       return await result;
     } catch (error) {

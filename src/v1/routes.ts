@@ -2,7 +2,7 @@ import { type Backend, callOf } from '../contract/backend.ts';
 import { readBearer } from '../contract/bearer.ts';
 import { InvalidInputError, isShown, PetStoreError, withOutcome } from '../contract/error.ts';
 import { writeKeyOf } from '../contract/idempotency.ts';
-import { type Contract, isSafe, type Operation } from '../contract/operation.ts';
+import { type Contract, isSafe, type Operation, statusOf } from '../contract/operation.ts';
 import { createRequestReader, createResponseWriter } from '../contract/request.ts';
 import { readJsonBody } from '../http/body.ts';
 import { errorBodyResponse, HttpError, methodNotAllowed } from '../http/error.ts';
@@ -79,8 +79,8 @@ function deprecationOf({ removal }: Operation, base: string): Readonly<Record<st
 
 /** Serves an operation. A value that is invalid rejects with InvalidInputError before any call. */
 function serve(id: string, operation: Operation, backend: Backend, base: string): Served {
-  const { method, response } = operation;
-  const { status = response === 'nothing' ? 204 : 200 } = operation;
+  const { method } = operation;
+  const status = statusOf(operation);
   const read = createRequestReader(operation);
   const write = createResponseWriter(operation);
   const call = callOf(backend, id);

@@ -6,6 +6,7 @@ import { enumeration, integer, text } from '../../src/contract/fields.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
 import type { Contract, Operations } from '../../src/contract/operation.ts';
 import { defineRecord, type RecordOf } from '../../src/contract/record.ts';
+import { Calls } from '../../src/graphql/calls.ts';
 import { createV1 } from '../../src/v1/routes.ts';
 import { openWriteMemory } from '../../src/writes/memory.ts';
 import { rememberWrites } from '../../src/writes/remembered-writes.ts';
@@ -143,4 +144,13 @@ it('another contract is served as REST, and called, from its declaration', async
     405,
     'GET, HEAD, PUT, DELETE',
   ]);
+});
+
+it('a built-in call without a response body is explained with its status', async () => {
+  const OwnCalls = Calls.of(contract);
+  const backend = { ...openLibrary(), isBuiltin: true as const };
+  const calls = new OwnCalls(callWith(), backend, true);
+  await calls.addBook({ isbn: '1', title: 'Emma' }, 'add');
+  await calls.removeBook('1', 'remove');
+  expect(calls.explained?.list()).toMatchObject([{ status: 201 }, { status: 204 }]);
 });
