@@ -16,7 +16,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** What has a part for each operation of the contract or each field of a pet. */
+/** What has a part for each operation of the contract or each field of its records. */
 export interface Sources {
   readonly openApi: {
     readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId?: string }>>>>;
@@ -25,7 +25,7 @@ export interface Sources {
   readonly schema: GraphQLSchema;
   /** The packaged documents, as one text. */
   readonly documents: string;
-  /** The columns of `pets` after all migrations. */
+  /** The columns of all tables after all migrations, such as `the column name of pets`. */
   readonly columns: readonly string[];
 }
 
@@ -36,12 +36,13 @@ export async function readSources(): Promise<Sources> {
   const log = createLog('silent', process.stderr);
   await using database = await openDatabase(':memory:', store, log);
   const tables = await database.introspection.getTables();
-  const pets = tables.find(({ name }) => name === 'pets');
   return {
     openApi: parse(await read('openapi.yaml')),
     schema,
     documents: [...(await readAll('fragments')), ...(await readAll('operations'))].join('\n'),
-    columns: pets?.columns.map(({ name }) => name) ?? [],
+    columns: tables.flatMap(({ name, columns }) =>
+      columns.map((column) => `the column ${column.name} of ${name}`),
+    ),
   };
 }
 
