@@ -3,7 +3,7 @@ import type { KeyedCaller } from '../keys/api-key.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Reporting } from '../telemetry/telemetry.ts';
 import type { TlsFiles } from '../tls-files.ts';
-import { contract, type PetStore } from './operations.ts';
+import { contract, type PetStore, type services } from './operations.ts';
 
 /** Options of the REST service, as the configuration has them. */
 export interface RestPetStoreOptions extends Omit<RestOptions, 'baseUrls'> {
@@ -11,6 +11,8 @@ export interface RestPetStoreOptions extends Omit<RestOptions, 'baseUrls'> {
   readonly baseUrl: URL;
   /** The base URL of `POST /messages`; if undefined, messages cannot be sent. */
   readonly messagesBaseUrl: URL | undefined;
+  /** Which services honour `Idempotency-Key`. */
+  readonly honouring?: 'off' | 'on' | keyof typeof services;
 }
 
 /** Returns the base URL of each service. */
