@@ -72,7 +72,7 @@ export const variables = {
         ? 'off'
         : inDevelopment(textOf),
     meaning:
-      'add demo pets to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host, if `DATABASE_URL` is unset or `:memory:`',
+      'add demo data to an empty database and accept `demo-key` and the keys of `docs/error-states.md`, such as `demo-slow`; defaults to on in development on a loopback host, if `DATABASE_URL` is unset or `:memory:`',
   },
   ...graphqlVariables,
   CORS_ORIGINS: {
