@@ -50,6 +50,7 @@ const operations = {
 } as const satisfies Operations;
 
 const store: Store<LibraryTables, typeof operations> = {
+  migrations: {},
   createTables: () => [
     'create table books (isbn text primary key, owner_id text, "addedOn" text)',
     'create table members (id text primary key, name text not null)',
