@@ -1,8 +1,9 @@
-import { type Argument, type Field, int64 } from '../contract/fields.ts';
+import type { Argument } from '../contract/fields.ts';
 import type { List, Operation } from '../contract/operation.ts';
 import type { RecordType } from '../contract/record.ts';
+import { createRequestWriter, valueOfParts } from '../contract/request.ts';
 import { describe, expectError, expectStatus } from './expect.ts';
-import type { Send, ServiceRequest, ServiceResponse } from './http-client.ts';
+import type { Send, ServiceRequest } from './http-client.ts';
 
 /** A record of a service by the names of its fields. */
 export type AnyRecord = Readonly<Record<string, unknown>>;
@@ -10,8 +11,8 @@ export type AnyRecord = Readonly<Record<string, unknown>>;
 /** The service under check. */
 export interface CheckedService {
   readonly send: Send;
-  /** The records of a type that it lists; none if there is no list, or it could not be read. */
-  known(type: RecordType): readonly AnyRecord[];
+  /** The records of a list without parameters; none if it could not be read. */
+  known(list: Operation | undefined): readonly AnyRecord[];
 }
 
 /** The verdict of a check, and what the service did. */
@@ -30,16 +31,28 @@ export interface Check {
   readonly run: (service: CheckedService) => Promise<string | Finding>;
 }
 
-/** An operation to check, with the others of its contract. */
+/** What is below a path without parameters, such as `/books`: the records of one type, each at `/books/{isbn}`. */
+export interface Collection {
+  readonly type: RecordType;
+  readonly list: Operation | undefined;
+  /** Adds a record, and responds with it. */
+  readonly post: Operation | undefined;
+  readonly get: Operation | undefined;
+}
+
+/** An operation to check. */
 export interface Subject {
   readonly operation: Operation;
   /** What the ids of its checks begin with. */
   readonly name: string;
-  readonly others: readonly Operation[];
+  /** The same for those of its query parameters. */
+  readonly prefix: string;
+  /** The collection of its path, or of the path without its parameter at the end. */
+  readonly collection: Collection | undefined;
 }
 
-/** A request of a check, which may need records that are known. */
-export type RequestOf = (service: CheckedService) => ServiceRequest;
+/** A request of a check, which may need records. */
+export type RequestOf = (service: CheckedService) => ServiceRequest | Promise<ServiceRequest>;
 
 /** The contract does not specify this behaviour; it is only reported. */
 export function info(seen: string): Finding {
@@ -61,7 +74,7 @@ export function refusing(
   subject: Subject,
   id: string,
   description: string,
-  status: 400 | 401,
+  status: 400 | 401 | 404,
   request: RequestOf,
 ): Check {
   const { operation } = subject;
@@ -69,7 +82,7 @@ export function refusing(
   const hasBody = refusal !== 'status';
   const rule = ` ${description}: ${status}${hasBody ? ' with an Error body' : ''}`;
   return check(subject, `${subject.name}-${id}`, rule, async (service) => {
-    const response = await service.send(operation, request(service));
+    const response = await service.send(operation, await request(service));
     const isOther = response.status >= 300 && response.status !== status;
     if (refusal === 'unpublished' && isOther) return info(describe(response));
     if (hasBody) return expectError(response, status);
@@ -83,53 +96,33 @@ export function withoutKey(subject: Subject, request: RequestOf): Check[] {
   const keys = { 'no-key': null, 'wrong-key': 'not-a-key-of-this-service' };
   return Object.entries(keys).map(([id, apiKey]) => {
     const description = apiKey === null ? 'without a key' : 'with a wrong key';
-    const keyed: RequestOf = (service) => ({ ...request(service), apiKey });
+    const keyed: RequestOf = async (service) => ({ ...(await request(service)), apiKey });
     return refusing(subject, id, description, 401, keyed);
   });
 }
 
 /** Reports what the contract does not specify. */
 export function unspecified(subject: Subject, id: string, search = ''): Check {
-  return check(subject, id, search, async ({ send }) =>
-    info(describe(await send(subject.operation, { search, ...parametersOf(subject.operation) }))),
-  );
-}
-
-/** Checks that ids which no record has are 404. `found` describes another response, or throws. */
-export function missing(
-  { operation, name, ...others }: Subject,
-  found: (response: ServiceResponse, id: string) => string,
-  request: (service: CheckedService, id: string) => ServiceRequest = () => ({}),
-): Check[] {
-  return unknownIdsOf(operation).map(([id, description, value]) => {
-    const rule = ` with ${description}: 404 with an Error body`;
-    return check({ operation, name, ...others }, `${name}-${id}`, rule, async (service) => {
-      const sent = { ...request(service, String(value)), ...parametersOf(operation, value) };
-      const response = await service.send(operation, sent);
-      return response.ok ? skip(found(response, String(value))) : expectError(response, 404);
-    });
+  const { operation } = subject;
+  return check(subject, id, search, async ({ send }) => {
+    const { path } = requestOf(operation);
+    return info(describe(await send(operation, { path: path + search })));
   });
 }
 
-/** Returns what the last parameter of a path can be without naming a record. */
-export const unknownIdsOf = ({ parameters = {} }: Operation) =>
-  Object.values<Argument>(parameters).at(-1)?.unknown ?? [];
-
-/** Returns the parameters of a path: examples, and for the last one a value. */
-export function parametersOf({ parameters = {} }: Operation, last?: unknown) {
-  const examples = Object.entries<Argument>(parameters);
-  const values = examples.map(([name, { example }], index) => {
-    const isLast = last !== undefined && index === examples.length - 1;
-    return [name, String(isLast ? last : example)] as const;
-  });
-  return { parameters: Object.fromEntries(values) };
+/** Returns the request for these parts of a call; other parameters of its path are examples. */
+export function requestOf(operation: Operation, parts: AnyRecord = {}): ServiceRequest {
+  const parameters = Object.entries<Argument>(operation.parameters ?? {});
+  const examples = parameters.map(([name, { example }]) => [name, example] as const);
+  const value = valueOfParts(operation, { ...Object.fromEntries(examples), ...parts });
+  const { path, json } = createRequestWriter(operation)(value);
+  return json === undefined ? { path } : { path, body: JSON.stringify(json) };
 }
 
-/** Returns the record with the greatest id, which loses digits first if the service rounds. */
-export function greatest(records: readonly AnyRecord[], { name, kind }: Field) {
-  if (kind !== int64) return records.at(-1);
-  const idOf = (record: AnyRecord) => BigInt(record[name] as string);
-  return records.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1))[0];
+/** Returns the parts of a call for the record with an id. */
+export function partsOf({ parameters = {} }: Operation, id: unknown): AnyRecord {
+  const last = Object.keys(parameters).at(-1) ?? '';
+  return { [last]: id };
 }
 
 /** Returns the list that a response has, if it has one. */
@@ -137,7 +130,21 @@ export function listOf({ response }: Operation): List | undefined {
   return typeof response === 'object' && 'listOf' in response ? response : undefined;
 }
 
-/** Returns the record that a response has, if it has one. */
-export function recordOf({ response }: Operation): RecordType | undefined {
-  return typeof response === 'object' && 'fields' in response ? response : undefined;
+/** Returns the collection of an operation, if its path is one, or that of a record in one. */
+export function collectionOf(operation: Operation, all: readonly Operation[]) {
+  const path = withoutLast(operation.path);
+  if (path.includes('{')) return undefined;
+  const ofService = all.filter(({ service }) => service === operation.service);
+  const list = ofService.find((one) => one.path === path && listOf(one));
+  const post = ofService.find(({ method, path: own, body, response }) => {
+    return method === 'POST' && own === path && body === response && body && 'fields' in body;
+  });
+  const type = (list && listOf(list)?.listOf) ?? (post?.response as RecordType | undefined);
+  if (type === undefined) return undefined;
+  const get = ofService.find(({ method, path: own, response }) => {
+    return method === 'GET' && response === type && own !== path && withoutLast(own) === path;
+  });
+  return { type, list, post, get };
 }
+
+const withoutLast = (path: string) => path.replace(/\/\{\w+\}$/, '');

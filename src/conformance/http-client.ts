@@ -5,11 +5,10 @@ import { callHeaders } from '../contract/call-headers.ts';
 import { BackendUnavailableError } from '../contract/error.ts';
 import type { Operation } from '../contract/operation.ts';
 
-/** What a request has beside the method and path of its operation. */
+/** What a request has beside the method of its operation. */
 export interface ServiceRequest {
-  /** The values for the names in the path. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  readonly search?: string;
+  /** Below the base URL, with its query string. */
+  readonly path: string;
   /** The key to send instead of the valid one; `null` omits the `Authorization` header. */
   readonly apiKey?: string | null;
   readonly body?: string;
@@ -24,7 +23,7 @@ export type ServiceResponse = Pick<Response, 'status' | 'ok'> &
   Pick<IncomingMessage, 'headers'> & { readonly body: Uint8Array };
 
 /** Sends a request, by default with the valid key. @throws BackendUnavailableError if it fails. */
-export type Send = (operation: Operation, request?: ServiceRequest) => Promise<ServiceResponse>;
+export type Send = (operation: Operation, request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The most bytes of a response body, which are those that the gateway reads. */
 const maxBodyBytes = 4 * 1024 * 1024;
@@ -35,14 +34,8 @@ export function createSend(
   apiKey: string,
   timeoutMs: number,
 ): Send {
-  return async (operation, request = {}) => {
-    const { method, path, service } = operation;
-    const { parameters = {}, search = '', body } = request;
-    const prefix = baseUrls[service]?.href.replace(/\/+$/, '');
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(parameters[name] ?? ''),
-    );
-    const url = new URL(prefix + filled + search);
+  return async ({ method, service }, request) => {
+    const url = new URL(baseUrls[service]?.href.replace(/\/+$/, '') + request.path);
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -52,7 +45,7 @@ export function createSend(
           .on('response', resolve)
           .on('error', reject)
           .on('continue', () => reject(new Error('100 (Continue), which the gateway cannot read')))
-          .end(body);
+          .end(request.body);
       });
       const { statusCode: status = 0, headers } = response;
       const ok = status >= 200 && status <= 299;

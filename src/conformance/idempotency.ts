@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { decodeRecord } from '../contract/codec.ts';
-import { idFieldOf } from '../contract/operation.ts';
-import { type Check, check, type Finding, parametersOf, recordOf, type Subject } from './check.ts';
+import { text } from '../contract/fields.ts';
+import {
+  type Check,
+  type CheckedService,
+  check,
+  type Finding,
+  requestOf,
+  type Subject,
+} from './check.ts';
 import { describe, expectStatus, readResponseJson, requireThat } from './expect.ts';
 import type { ServiceResponse } from './http-client.ts';
-import { newId, validBody } from './valid-body.ts';
+import { givenFields, newId, validRecord } from './valid-body.ts';
 
 /** Returns the services whose checks with a key have all passed. */
 export function servicesThatHonour(
@@ -18,36 +25,39 @@ export function servicesThatHonour(
 }
 
 /**
- * Checks draft-ietf-httpapi-idempotency-key-header-07 for an operation that adds a record. Those that pass
- * leave three.
+ * Checks draft-ietf-httpapi-idempotency-key-header-07 for an operation that adds a record with a text, or
+ * makes one of a text. Those that pass leave three.
  */
 export function checkDoneOnce(subject: Subject): Check[] {
   type Post = (words?: string) => Promise<ServiceResponse>;
-  const { operation, name } = subject;
-  const type = recordOf(operation);
-  if (operation.method !== 'POST' || type === undefined) return [];
-  const rule = (id: string, text: string, run: (post: Post) => Promise<string>) =>
-    check(subject, `${name}-${id}`, ` with one Idempotency-Key ${text}`, ({ send, known }) => {
-      const [idempotencyKey, id] = [randomUUID(), newId()];
-      return run((words = 'Idempotency check') =>
-        send(operation, {
-          ...parametersOf(operation),
-          ...validBody(operation, known, { words, id }),
-          idempotencyKey,
-        }),
-      );
+  const { operation, name, collection } = subject;
+  const { body, response: type, parameters } = operation;
+  if (operation.method !== 'POST' || parameters || typeof type !== 'object') return [];
+  if (!('fields' in type) || body === undefined) return [];
+  const isRecord = 'fields' in body;
+  if (isRecord ? collection?.post !== operation || !givenFields(body).words : body.kind !== text) {
+    return [];
+  }
+  const bodyWith = ({ known }: CheckedService, words: string, id: string) =>
+    isRecord ? validRecord(body, known(collection?.list), { words, id }) : words;
+  const rule = (id: string, rest: string, run: (post: Post) => Promise<string>) =>
+    check(subject, `${name}-${id}`, ` with one Idempotency-Key ${rest}`, (service) => {
+      const [idempotencyKey, recordId] = [randomUUID(), newId()];
+      return run((words = 'Idempotency check') => {
+        const sent = requestOf(operation, { body: bodyWith(service, words, recordId) });
+        return service.send(operation, { ...sent, idempotencyKey });
+      });
     });
 
-  function idOf(...responses: readonly ServiceResponse[]): string {
+  const idOf = (...responses: readonly ServiceResponse[]): string => {
     const ids = responses.map((response) => {
       requireThat(response.ok, `expected a 2xx status, received ${describe(response)}`);
-      const record = decodeRecord(type as NonNullable<typeof type>, readResponseJson(response));
-      return String(record[idFieldOf(operation, type as NonNullable<typeof type>).name]);
+      return String(decodeRecord(type, readResponseJson(response))[type.id.name]);
     });
     const different = [...new Set(ids)].join(', ');
     requireThat(different === ids[0], `expected one id, received ${different}`);
     return different;
-  }
+  };
 
   return [
     rule(

@@ -1,24 +1,24 @@
+import { int64 } from '../contract/fields.ts';
 import { shown } from '../contract/json.ts';
-import { idFieldOf, type List, type Operation, statusOf } from '../contract/operation.ts';
-import type { RecordType } from '../contract/record.ts';
+import { type List, type Operation, statusOf } from '../contract/operation.ts';
 import { createResponseReader } from '../contract/request.ts';
 import {
   type AnyRecord,
   type Check,
+  type Collection,
   check,
-  greatest,
   info,
   listOf,
-  missing,
-  parametersOf,
+  partsOf,
   type RequestOf,
-  recordOf,
+  requestOf,
   type Subject,
   skip,
   unspecified,
   withoutKey,
 } from './check.ts';
 import {
+  expectError,
   expectList,
   expectRecord,
   expectStatus,
@@ -26,53 +26,61 @@ import {
   readText,
   requireThat,
 } from './expect.ts';
-import type { ServiceResponse } from './http-client.ts';
 
 /** Returns the checks of an operation that only reads. */
 export function readingChecks(subject: Subject): Check[] {
-  const { operation } = subject;
+  const { operation, collection } = subject;
   const list = listOf(operation);
-  const type = recordOf(operation);
-  const request = type ? anyOf(operation, type) : () => parametersOf(operation);
+  const ofOne = collection?.get === operation ? collection : undefined;
+  const request: RequestOf = ({ known }) => {
+    const one = ofOne && greatest(ofOne, known(ofOne.list));
+    return requestOf(operation, one && partsOf(operation, one[ofOne.type.id.name]));
+  };
   return [
     ...withoutKey(subject, request),
-    ...(list ? listChecks(subject, list) : type ? recordChecks(subject, type) : [other(subject)]),
+    ...(list ? listChecks(subject, list) : ofOne ? recordChecks(subject, ofOne) : [other(subject)]),
     ...removalChecks(subject, request),
   ];
 }
 
-const anyOf =
-  (operation: Operation, type: RecordType): RequestOf =>
-  ({ known }) => {
-    const id = idFieldOf(operation, type);
-    return parametersOf(operation, greatest(known(type), id)?.[id.name]);
-  };
+/** Returns the record with the greatest int64 as its id, which loses digits first if the service rounds. */
+function greatest({ type }: Collection, records: readonly AnyRecord[]): AnyRecord | undefined {
+  const { name, kind } = type.id;
+  if (kind !== int64) return records.at(-1);
+  const idOf = (record: AnyRecord) => BigInt(record[name] as string);
+  return records.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1))[0];
+}
 
 function listChecks(subject: Subject, list: List): Check[] {
-  const { operation, name } = subject;
-  const query = Object.entries(operation.query ?? {});
-  const [size] = query.flatMap(([parameter, { limits }]) =>
+  const { operation, name, prefix } = subject;
+  const { query = {}, parameters } = operation;
+  const sizes = Object.entries(query).flatMap(([parameter, { limits }]) =>
     limits ? [{ parameter, limits }] : [],
   );
-  const checks = [
-    listing(subject, list, name, '', '200 with an array of at most', size?.limits.default),
-  ];
-  if (size) {
-    const { minimum, maximum } = size.limits;
-    const searchOf = (limit: number) => `?${size.parameter}=${limit}`;
+  const rule = '200 with an array of at most';
+  const checks = [listing(subject, list, name, '', rule, sizes[0]?.limits.default)];
+  for (const { parameter, limits } of sizes) {
+    const { minimum, maximum } = limits;
     for (const limit of [minimum, maximum]) {
-      const id = `${size.parameter}-${limit}`;
-      checks.push(listing(subject, list, id, searchOf(limit), 'at most', limit));
+      const id = `${prefix}${parameter}-${limit}`;
+      checks.push(listing(subject, list, id, `?${parameter}=${limit}`, 'at most', limit));
     }
     for (const limit of [minimum - 1, maximum + 1]) {
-      checks.push(unspecified(subject, `${size.parameter}-${limit}`, searchOf(limit)));
+      const id = `${prefix}${parameter}-${limit}`;
+      checks.push(unspecified(subject, id, `?${parameter}=${limit}`));
     }
   }
-  for (const [parameter, { kind, filters }] of query) {
-    if (!filters) continue;
-    const values = kind.values ?? [undefined];
-    checks.push(...values.map((value) => filtering(subject, list, parameter, value)));
-    if (kind.values) checks.push(unspecified(subject, 'filter-unknown', `?${parameter}=unknown`));
+  // Of a list with parameters, it is not known what it lacks.
+  const filters = Object.entries(query).filter(([, { filters: is }]) => is && !parameters);
+  for (const [parameter, { kind }] of filters) {
+    const id = filters.length > 1 ? `filter-${parameter}` : 'filter';
+    for (const value of kind.values ?? [undefined]) {
+      const filter = filtering(subject, list, parameter, value, `${prefix}${id}`);
+      checks.push(filter);
+    }
+    if (kind.values) {
+      checks.push(unspecified(subject, `${prefix}${id}-unknown`, `?${parameter}=unknown`));
+    }
   }
   return checks;
 }
@@ -88,76 +96,74 @@ function listing(
   const { operation } = subject;
   const { listOf: type } = list;
   return check(subject, id, `${search}: ${rule} ${formatCount(type, limit)}`, async ({ send }) => {
-    const response = await send(operation, { search, ...parametersOf(operation) });
+    const { path } = requestOf(operation);
+    const response = await send(operation, { path: path + search });
     if (response.status === 404 && operation.parameters) return skip('the example is unknown');
     return `200, ${formatCount(type, expectList(list, response, limit).length)}`;
   });
 }
 
 /** Checks a filter by a value, or by that of any record. */
-function filtering(subject: Subject, list: List, name: string, filter: unknown): Check {
+function filtering(subject: Subject, list: List, name: string, filter: unknown, id: string): Check {
   const { operation } = subject;
-  const { listOf: type } = list;
+  const { singular, plural, id: idField } = list.listOf;
   const rule =
     filter === undefined
-      ? `?${name}=…: all ${type.plural} with the ${name} of one, and no others`
-      : `?${name}=${filter}: all ${type.plural} of this ${name}, and no others`;
-  return check(subject, `filter-${filter ?? name}`, rule, async ({ send, known }) => {
-    const records = known(type);
+      ? `?${name}=…: all ${plural} with the ${name} of one, and no others`
+      : `?${name}=${filter}: all ${plural} of this ${name}, and no others`;
+  return check(subject, filter ? `${id}-${filter}` : id, rule, async ({ send, known }) => {
+    const records = known(operation);
     const value = filter ?? records.find((record) => record[name] !== undefined)?.[name];
-    if (value === undefined) return skip(`the list has no ${type.singular} with a ${name}`);
-    const search = searchOfAll(operation, { [name]: String(value) });
-    const response = await send(operation, { search, ...parametersOf(operation) });
+    if (value === undefined) return skip(`the list has no ${singular} with a ${name}`);
+    const response = await send(operation, requestOfAll(operation, { [name]: value }));
     const filtered: readonly AnyRecord[] = expectList(list, response, list.maximum);
-    const id = idFieldOf(operation, type).name;
     for (const record of filtered) {
-      const problem = `${name} of ${type.singular} ${record[id]}: expected ${shown(value)}, received ${shown(record[name])}`;
+      const problem = `${name} of ${singular} ${record[idField.name]}: expected ${shown(value)}, received ${shown(record[name])}`;
       requireThat(record[name] === value, problem);
     }
-    const ids = new Set(filtered.map((record) => record[id]));
-    const missed = records.find((record) => record[name] === value && !ids.has(record[id]));
+    const ids = new Set(filtered.map((record) => record[idField.name]));
+    const missed = records.find(
+      (record) => record[name] === value && !ids.has(record[idField.name]),
+    );
     // It may be on a later page of a full list; the contract does not specify paging.
     requireThat(
       missed === undefined || filtered.length === list.maximum,
-      `${type.singular} ${missed?.[id]} has this ${name} but is not in the list of ${filtered.length}`,
+      `${singular} ${missed?.[idField.name]} has this ${name} but is not in the list of ${filtered.length}`,
     );
-    return `200, ${formatCount(type, filtered.length)}`;
+    return `200, ${formatCount(list.listOf, filtered.length)}`;
   });
 }
 
-/** Returns the query string of a list for as many records as possible. */
-export function searchOfAll(
-  { query = {} }: Operation,
-  filters: Record<string, string> = {},
-): string {
-  const limits = Object.entries(query).flatMap(([name, { limits: of }]) =>
-    of ? [[name, String(of.maximum)]] : [],
+/** Returns the request for as many records of a list as possible. */
+export function requestOfAll(operation: Operation, filters: AnyRecord = {}) {
+  const limits = Object.entries(operation.query ?? {}).flatMap(([name, { limits: of }]) =>
+    of ? [[name, of.maximum]] : [],
   );
-  const search = new URLSearchParams([...limits, ...Object.entries(filters)]);
-  return search.size === 0 ? '' : `?${search}`;
+  return requestOf(operation, { ...Object.fromEntries(limits), ...filters });
 }
 
-function recordChecks(subject: Subject, type: RecordType): Check[] {
+function recordChecks(subject: Subject, collection: Collection): Check[] {
   const { operation, name } = subject;
-  const { singular } = type;
-  const id = idFieldOf(operation, type);
-  const expectOne = (response: ServiceResponse, value: unknown) => {
-    const record: AnyRecord = expectRecord(type, response, statusOf(operation));
-    const received = record[id.name];
+  const { type, list } = collection;
+  const { singular, id } = type;
+  async function get({ send }: Parameters<Check['run']>[0], value: unknown, isKnown = true) {
+    const response = await send(operation, requestOf(operation, partsOf(operation, value)));
+    if (!isKnown && response.status !== 200) return expectError(response, 404);
+    const { [id.name]: received }: AnyRecord = expectRecord(type, response, statusOf(operation));
     const problem = `expected ${singular} ${value}, received ${singular} ${received}`;
     requireThat(received === value, problem);
-  };
+    return isKnown ? `200, ${singular} ${value}` : skip(`${singular} ${value} exists`);
+  }
   const digits = id.kind.isText ? '' : ', every digit exact';
+  const unknown = Object.values(operation.parameters ?? {}).at(-1)?.unknown ?? [];
   return [
     check(subject, name, `: 200 with the ${singular} of this id${digits}`, async (service) => {
-      const value = greatest(service.known(type), id)?.[id.name];
-      if (value === undefined) return skip(`the list has no ${singular}`);
-      expectOne(await service.send(operation, parametersOf(operation, value)), value);
-      return `200, ${singular} ${value}`;
+      const known = greatest(collection, service.known(list));
+      return known ? get(service, known[id.name]) : skip(`the list has no ${singular}`);
     }),
-    ...missing(subject, (response, value) => {
-      expectOne(response, value);
-      return `${singular} ${value} exists`;
+    ...unknown.map(([suffix, description, value]) => {
+      const rule = ` with ${description}: 404 with an Error body`;
+      return check(subject, `${name}-${suffix}`, rule, (service) => get(service, value, false));
     }),
   ];
 }
@@ -169,7 +175,7 @@ function removalChecks(subject: Subject, request: RequestOf): Check[] {
   const rule = ': headers that announce its removal';
   return [
     check(subject, `${name}-deprecation`, rule, async (service) => {
-      const { headers } = await service.send(operation, request(service));
+      const { headers } = await service.send(operation, await request(service));
       const announced = ['deprecation', 'sunset', 'link']
         .filter((header) => header in headers)
         .map((header) => `${header}: ${shown(headers[header])}`);
@@ -182,14 +188,16 @@ function removalChecks(subject: Subject, request: RequestOf): Check[] {
   ];
 }
 
-/** Checks another success; one of unpublished shape is only reported. */
+/** Checks another success; one whose shape is not published is only reported. */
 function other(subject: Subject): Check {
   const { operation, name } = subject;
-  if (operation.response === 'json') return unspecified(subject, name);
+  const { response: shape, parameters } = operation;
+  if (shape === 'json' || shape === 'nothing') return unspecified(subject, name);
   const read = createResponseReader(operation);
   const status = statusOf(operation);
   return check(subject, name, `: ${status} with a valid body`, async ({ send }) => {
-    const response = await send(operation, parametersOf(operation));
+    const response = await send(operation, requestOf(operation));
+    if (response.status === 404 && parameters) return skip('the example is unknown');
     expectStatus(response, status);
     return `${status}, ${shown(read(readText(response)))}`;
   });

@@ -1,11 +1,12 @@
 import { readBearer, redactKey } from '../contract/bearer.ts';
 import { BackendUnavailableError, InvalidResponseError, PetStoreError } from '../contract/error.ts';
 import { type Contract, isSafe, type Operation } from '../contract/operation.ts';
-import type { RecordType } from '../contract/record.ts';
+import { createRequestWriter } from '../contract/request.ts';
 import {
   type AnyRecord,
   type Check,
   type CheckedService,
+  collectionOf,
   type Finding,
   listOf,
   type Subject,
@@ -14,7 +15,7 @@ import {
 import { expectList } from './expect.ts';
 import { createSend, type Send } from './http-client.ts';
 import { checkDoneOnce } from './idempotency.ts';
-import { readingChecks, searchOfAll } from './reading.ts';
+import { readingChecks, requestOfAll } from './reading.ts';
 import { writingChecks } from './writing.ts';
 
 /** Options of `runChecks`. */
@@ -32,11 +33,13 @@ export interface RunOptions {
 export type CheckResult = Finding & Pick<Check, 'id' | 'rule'>;
 
 /** Returns the checks of a contract; `doneOnce` are those of writes with an `Idempotency-Key`. */
-export function checksOf({ operations }: Contract) {
-  const others = Object.values(operations);
-  const subjects = Object.entries(operations).map(
-    ([id, operation]): Subject => ({ operation, name: operation.checks ?? id, others }),
-  );
+export function checksOf({ operations, probe }: Contract) {
+  const all = Object.values(operations);
+  const subjects = Object.entries(operations).map(([id, operation]): Subject => {
+    const { checks: name = id } = operation;
+    const prefix = id === probe.id ? '' : `${name}-`;
+    return { operation, name, prefix, collection: collectionOf(operation, all) };
+  });
   const [reading, writing] = [true, false].map((safe) =>
     subjects.filter(({ operation }) => isSafe(operation.method) === safe),
   );
@@ -67,30 +70,32 @@ export async function runChecks(
   return results;
 }
 
-/** Reads the lists that need no parameter, that of the probe first, which shows whether there is a service. */
+/** Makes the call of the probe, which shows whether there is a service, and reads the lists without parameters. */
 async function openService(
   { operations, services, probe }: Contract,
   baseUrls: RunOptions['baseUrls'],
   send: Send,
 ): Promise<CheckedService> {
   const first = operations[probe.id] as Operation;
-  const records = new Map<RecordType, readonly AnyRecord[]>();
   const { path, service } = first;
   const version = services[service]?.version ?? '';
   const { href = '', pathname = '' } = baseUrls[service] ?? {};
-  for (const operation of new Set([first, ...Object.values(operations)])) {
-    const list = listOf(operation);
-    const isRead = list && !operation.parameters && baseUrls[operation.service];
-    if (operation !== first && !isRead) continue;
+  const records = new Map<Operation, readonly AnyRecord[]>();
+  const isRead = (one: Operation) => listOf(one) && !one.parameters && baseUrls[one.service];
+  for (const operation of new Set([first, ...Object.values(operations).filter(isRead)])) {
+    const list = operation.parameters ? undefined : listOf(operation);
+    const { path: probed } = createRequestWriter(first)(probe.value);
+    const request = list ? requestOfAll(operation) : { path: probed };
     try {
-      const response = await send(operation, { search: searchOfAll(operation) });
-      if (response.status === 401) {
+      const response = await send(operation, request);
+      if (operation === first && response.status === 401) {
         throw new Error(`${href} refused the API key (401). Check the key and the base URL.`);
       }
-      if (response.status === 404 && !pathname.replace(/\/$/, '').endsWith(version)) {
+      const isComplete = pathname.replace(/\/$/, '').endsWith(version);
+      if (operation === first && response.status === 404 && !isComplete) {
         throw new Error(`${href} has no ${path} (404). Does the base URL lack ${version}?`);
       }
-      if (list) records.set(list.listOf, expectList(list, response, list.maximum));
+      if (list) records.set(operation, expectList(list, response, list.maximum));
     } catch (error) {
       // The checks of the list report what is wrong with it.
       if (error instanceof InvalidResponseError) continue;
@@ -98,7 +103,7 @@ async function openService(
       if (operation === first) throw new Error(`${href} could not be reached: ${error.message}.`);
     }
   }
-  return { send, known: (type) => records.get(type) ?? [] };
+  return { send, known: (list) => (list && records.get(list)) ?? [] };
 }
 
 async function runCheck(check: Check, service: CheckedService): Promise<Finding> {

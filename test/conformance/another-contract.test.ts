@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { runChecks } from '../../src/conformance/run.ts';
 import type { BackendOf } from '../../src/contract/backend.ts';
 import { ErrorResponse } from '../../src/contract/error.ts';
-import { enumeration, int64, type Kind, text } from '../../src/contract/fields.ts';
+import { enumeration, int64, integer, type Kind, text } from '../../src/contract/fields.ts';
 import type { Contract, Operations } from '../../src/contract/operation.ts';
 import { defineRecord, type RecordOf } from '../../src/contract/record.ts';
 import { createV1 } from '../../src/v1/routes.ts';
@@ -29,6 +29,39 @@ function contractOf(kind: Kind<string>) {
     addBook: { ...common, method: 'POST', path: '/books', body: book, response: book, status: 201 },
     replaceBook: { ...one, method: 'PUT', body: book, response: book },
     removeBook: { ...one, method: 'DELETE', response: 'nothing' },
+    // No checks of these change records that they have not added.
+    removeBooks: { ...common, method: 'DELETE', path: '/books', response: 'nothing' },
+    lendBook: { ...one, method: 'POST', path: '/books/{number}/loan', response: book },
+    retitleBook: {
+      ...one,
+      method: 'PUT',
+      path: '/books/{number}/title',
+      body: { member: 'title', kind: text },
+      response: book,
+    },
+    // Others than a list and its records.
+    listLent: {
+      ...common,
+      method: 'GET',
+      path: '/lent-books',
+      query: { title: { kind: text, filters: true } },
+      response: { listOf: book, maximum: 100 },
+    },
+    listShelf: {
+      ...common,
+      method: 'GET',
+      path: '/shelves/{shelf}/books',
+      parameters: { shelf: text },
+      query: { state: { kind: enumeration(['lent', 'here']), filters: true } },
+      response: { listOf: book, maximum: 100 },
+    },
+    getLatest: { ...common, method: 'GET', path: '/latest-book', response: book },
+    countBooks: {
+      ...common,
+      method: 'GET',
+      path: '/book-count',
+      response: { member: 'count', kind: integer(0, 100) },
+    },
   } as const satisfies Operations;
   return {
     operations,
@@ -43,7 +76,7 @@ const refused = (status: number, message: string) =>
   ErrorResponse.of({ code: 'refused', message, status });
 
 /** Opens a service in memory, which refuses a number that is taken, and one that differs from the path's. */
-function openLibrary(first: string): BackendOf<Library> {
+function openLibrary(first: string, broken?: keyof Library) {
   const books = new Map<string, Book>([[first, { number: first, title: 'Emma' }]]);
   const find = (number: string) => {
     const found = books.get(number);
@@ -57,7 +90,8 @@ function openLibrary(first: string): BackendOf<Library> {
   const check = (caller: { readonly authorization?: string | undefined }) => {
     if (caller.authorization !== `Bearer ${apiKey}`) throw refused(401, 'The key is unknown.');
   };
-  return {
+  const untouched = () => Promise.reject(new Error('Checks must not send this.'));
+  const library: BackendOf<Library> = {
     async listBooks(caller) {
       check(caller);
       return [...books.values()];
@@ -75,37 +109,88 @@ function openLibrary(first: string): BackendOf<Library> {
       check(caller);
       if (body.number !== number) throw refused(400, 'number: expected that of the path.');
       find(number);
-      return put(body);
+      return broken === 'replaceBook' ? body : put(body);
     },
     async removeBook(caller, number) {
       check(caller);
-      books.delete(find(number).number);
+      find(number);
+      if (broken !== 'removeBook') books.delete(number);
       return undefined;
+    },
+    removeBooks: untouched,
+    lendBook: untouched,
+    retitleBook: untouched,
+    async listLent(caller, { title }) {
+      check(caller);
+      const lent = [{ number: '77', title: 'Persuasion' }];
+      return broken === 'listLent' && title
+        ? []
+        : lent.filter((one) => one.title === (title ?? one.title));
+    },
+    async listShelf(caller) {
+      check(caller);
+      throw refused(404, 'There is no such shelf.');
+    },
+    async getLatest(caller) {
+      check(caller);
+      return find(first);
+    },
+    async countBooks(caller) {
+      check(caller);
+      return broken === 'countBooks' ? -1 : books.size;
     },
     send: () => Promise.reject(new Error('no other paths')),
     checkReady: async () => {},
     async [Symbol.asyncDispose]() {},
   };
+  return { library, books };
+}
+
+/** Checks a library. Returns its checks, and its first book as it is then. */
+async function checkLibrary(kind: Kind<string>, first: string, broken?: keyof Library) {
+  const contract = contractOf(kind);
+  const { library: backend, books } = openLibrary(first, broken);
+  await using gateway = await startGateway({
+    createV1: (given) => createV1({ ...given, contract, backend }),
+  });
+  const baseUrls = { library: new URL(`${gateway.url}/v1`) };
+  const options = { apiKey, baseUrls, write: true, idempotency: false, timeoutMs: 5000 };
+  return { checks: await runChecks(contract, options), book: books.get(first) };
 }
 
 it.each([
   ['text', text, randomUUID()],
   ['int64', int64, '1'],
 ])('a service whose callers choose ids of the kind %s passes all checks', async (_, kind, first) => {
-  const contract = contractOf(kind);
-  await using gateway = await startGateway({
-    createV1: (given) => createV1({ ...given, contract, backend: openLibrary(first) }),
-  });
-  const baseUrls = { library: new URL(`${gateway.url}/v1`) };
-  const options = { apiKey, baseUrls, write: true, idempotency: false, timeoutMs: 5000 };
-  const checks = await runChecks(contract, options);
-  expect(checks.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-  expect(checks.map(({ rule }) => rule)).toEqual(
+  const { checks, book } = await checkLibrary(kind, first);
+  expect(checks.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+  expect(book).toEqual({ number: first, title: 'Emma' });
+  expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+  const passed = checks.filter(({ verdict }) => verdict === 'pass').map(({ rule }) => rule);
+  expect(passed).toEqual(
     expect.arrayContaining([
       'POST /books: 201 with the book and its id, and GET returns it',
-      'PUT /books/{number} with an unknown id: 404 with an Error body',
       'PUT /books/{number} with other values: 200, and GET returns it',
+      'PUT /books/{number} with a wrong key: 401 with an Error body',
       'DELETE /books/{number}: 204, and GET no longer finds it',
+      'GET /lent-books?title=…: all books with the title of one, and no others',
+      'GET /latest-book: 200 with a valid body',
+      'GET /book-count: 200 with a valid body',
     ]),
   );
+  const skipped = checks.filter(({ verdict }) => verdict === 'skip').map(({ seen }) => seen);
+  expect(skipped).toEqual(['the example is unknown']);
+});
+
+it.each([
+  ['replaceBook', 'title: expected "Another check", received "Contract check"'],
+  ['removeBook', 'expected 404, received 200, JSON'],
+  ['countBooks', 'count: expected an integer from 0 to 100, received another number.'],
+  ['listLent', 'book 77 has this title but is not in the list of 0'],
+] as const)('a service whose %s is wrong fails its check', async (broken, seen) => {
+  const { checks } = await checkLibrary(text, 'a', broken);
+  const failed = checks.filter(({ verdict }) => verdict === 'fail');
+  expect(failed.map(({ id, seen: why }) => [id, why])).toEqual([
+    [broken === 'listLent' ? 'listLent-filter' : broken, seen],
+  ]);
 });
