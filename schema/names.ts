@@ -7,7 +7,6 @@ const exceptions: Readonly<Record<string, readonly [lines: number, reason: strin
   'src/config/backend-variables.ts': [5, 'the variables of the services'],
   'src/config/describe.ts': [1, 'the variables that come first'],
   'src/main.ts': [1, 'the option with the address of messages'],
-  'src/yoga/use-pet-store.ts': [1, 'the input whose ids hosts may have rounded'],
 };
 
 /** The name of the product, of its metrics and of its variables. */

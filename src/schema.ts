@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga';
 import { type Config, warnOfUnknown } from './config/config.ts';
 import { type Gateway, type GatewayConfig, openMounted } from './mounted.ts';
 import { PetStoreCalls, type PetStoreContext } from './petstore/graphql/calls.ts';
-import { createSchema, type ExtendSchema } from './petstore/graphql/schema.ts';
+import { createSchema, type ExtendSchema, schema } from './petstore/graphql/schema.ts';
 import { openPetStore } from './petstore/open.ts';
 import { createEnvironment } from './request/scope.ts';
 import { createLog, type Log } from './telemetry/log.ts';
@@ -59,10 +59,11 @@ export async function usePetStore(config: Config): Promise<Plugin<PetStoreContex
   warnOfUnknown(config, log);
   const tracing = await openTracing(config.tracesUrl, log, config);
   const telemetry = { log, metrics: new Metrics(), tracing };
+  const contract = { schema, Calls: PetStoreCalls };
   const environment = createEnvironment(telemetry);
   const petStore = await openPetStore(config.backend, telemetry, environment.keys);
   return {
-    ...usePetStoreCalls<PetStoreContext>(PetStoreCalls, petStore, environment, config),
+    ...usePetStoreCalls<PetStoreContext>(contract, petStore, environment, config),
     async onDispose() {
       await Promise.all([petStore, tracing].map((one) => one[Symbol.asyncDispose]()));
     },

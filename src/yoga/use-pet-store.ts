@@ -2,6 +2,7 @@ import {
   type ExecutionArgs,
   GraphQLError,
   getOperationAST,
+  isInputObjectType,
   Kind,
   type OperationDefinitionNode,
   valueFromASTUntyped,
@@ -23,11 +24,13 @@ import { typeOwnErrors } from './type-own-errors.ts';
  * types the errors of its calls. Refuses ids that JavaScript has rounded. Everything else is the server's.
  */
 export function usePetStoreCalls<Context extends CallsContext>(
-  OwnCalls: GraphqlContract['Calls'],
+  { schema, Calls: OwnCalls }: Pick<GraphqlContract, 'schema' | 'Calls'>,
   backend: Backend,
   environment: RequestEnvironment,
   options: HeaderOptions,
 ): Plugin<Context> {
+  const ids = ['ID', ...Object.values(schema.getTypeMap()).filter(isInputObjectType).map(String)];
+
   /** Makes an executor refuse rounded ids and type the errors of each result. */
   const wrap = (execute: (args: ExecutionArgs) => unknown) => async (args: ExecutionArgs) => {
     const { petStore: calls, request } = args.contextValue as CallsContext & YogaInitialContext;
@@ -39,7 +42,7 @@ export function usePetStoreCalls<Context extends CallsContext>(
       report: { isMutation: operation?.operation === 'mutation' },
       reportError: (error: unknown) => environment.reportError(error, scope.requestId),
     };
-    const variableValues = withoutRounded(operation, args.variableValues ?? {});
+    const variableValues = withoutRounded(operation, args.variableValues ?? {}, ids);
     const end = () => void scope.end();
     scope.begin();
     scope.onLeave = end;
@@ -83,14 +86,14 @@ export function usePetStoreCalls<Context extends CallsContext>(
   };
 }
 
-/** Refuses ids that JavaScript has rounded, also in defaults, which the server's executor would round. */
-function withoutRounded(operation: Maybe<OperationDefinitionNode>, given: object) {
+/** Refuses numbers of these types that JavaScript has rounded, also in defaults, which the server's executor would round. */
+function withoutRounded(operation: Maybe<OperationDefinitionNode>, given: object, ids: string[]) {
   const values: Record<string, unknown> = { ...given };
   for (const { type, variable, defaultValue } of operation?.variableDefinitions ?? []) {
     const name = variable.name.value;
     let named = type;
     while (named.kind !== Kind.NAMED_TYPE) named = named.type;
-    if (!/^(?:ID|AddPetInput)$/.test(named.name.value)) continue;
+    if (!ids.includes(named.name.value)) continue;
     if (defaultValue && !(name in given)) values[name] = valueFromASTUntyped(defaultValue);
     if (name in values) Object.assign(values, refuseRounded({ [name]: values[name] }));
   }
