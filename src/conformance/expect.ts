@@ -21,8 +21,8 @@ export function expectList<Of extends Fields>(
     records.length <= limit,
     `expected at most ${formatCount(type, limit)}, received ${records.length}`,
   );
-  const ids = records.map(({ id }: { readonly id?: unknown }) => id);
-  const duplicate = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
+  const ids = records.map((record) => (record as Readonly<Record<string, unknown>>)[type.id.name]);
+  const duplicate = ids.find((id, index) => ids.indexOf(id) !== index);
   requireThat(duplicate === undefined, `the id ${duplicate} appears twice`);
   return records;
 }

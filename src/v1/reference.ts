@@ -41,14 +41,16 @@ export function createReference(
 export async function openApiJson({ operations, services }: Contract): Promise<string> {
   const { parse } = await import('yaml');
   const openApi = parse(await readAsset('openapi.yaml'));
+  const all = Object.values(operations);
   const [main = ''] = Object.keys(services);
   const serverOf = (service: string) => ({
     url: services[service]?.mountedAt,
     description: 'This server.',
   });
   openApi.servers.unshift(serverOf(main));
-  for (const { path, service } of Object.values(operations)) {
-    if (service !== main) openApi.paths[path].servers.unshift(serverOf(service));
+  for (const [path, service] of new Map(all.map((one) => [one.path, one.service]))) {
+    const { servers = [] } = openApi.paths[path];
+    if (service !== main) openApi.paths[path].servers = [serverOf(service), ...servers];
   }
   return JSON.stringify(openApi);
 }

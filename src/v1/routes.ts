@@ -38,6 +38,7 @@ const caching = { 'cache-control': 'private, no-cache', vary: 'Authorization' };
 interface Served {
   readonly id: string;
   readonly status: number;
+  readonly hasBody: boolean;
   /** Those of all of its responses. */
   readonly headers: Readonly<Record<string, string>>;
   respond(request: GatewayRequest, segments: readonly string[]): Promise<string>;
@@ -50,16 +51,18 @@ interface Route {
   readonly operations: ReadonlyMap<string, Served>;
 }
 
-/** Returns the routes, those without a parameter first. */
+/** Returns the routes in the order in which they are tried. */
 function routesOf({ operations, services }: Contract, backend: Backend): readonly Route[] {
   const baseOf = ({ service }: Operation) => services[service]?.mountedAt ?? '';
   const all = Object.entries(operations);
-  const byPath = Map.groupBy(all, ([, operation]) => baseOf(operation) + operation.path);
+  const pathOf = (operation: Operation) => baseOf(operation) + operation.path;
+  const byPath = Map.groupBy(all, ([, one]) => pathOf(one).replaceAll(/\{\w+\}/g, '{}'));
+  // A brace sorts after letters and digits, and so a parameter after each name in its place.
   return [...byPath]
-    .sort(([one], [other]) => Number(one.includes('{')) - Number(other.includes('{')))
-    .map(([template, ofPath]) => ({
-      template,
-      path: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, ofPath]) => ({
+      template: ofPath.map(([, one]) => pathOf(one))[0] ?? path,
+      path: new RegExp(`^${path.split('{}').map(RegExp.escape).join('([^/]+)')}$`),
       operations: new Map(
         ofPath.flatMap(([id, operation]) => {
           const served = serve(id, operation, backend, baseOf(operation));
@@ -86,6 +89,7 @@ function serve(id: string, operation: Operation, backend: Backend, base: string)
   const call = callOf(backend, id);
   return {
     id,
+    hasBody: operation.response !== 'nothing',
     status,
     headers: { ...caching, ...deprecationOf(operation, base) },
     async respond(request, segments) {
@@ -146,7 +150,7 @@ export function createV1({
       const [, ...segments] = route.path.exec(path) ?? [];
       response = {
         status,
-        headers: status === 204 ? {} : { 'content-type': 'application/json' },
+        headers: operation.hasBody ? { 'content-type': 'application/json' } : {},
         body: await operation.respond(request, segments),
       };
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   PetStoreError,
   type WriteOutcome,
 } from '../contract/error.ts';
+import { JsonText } from '../contract/json.ts';
 
 /** The longest text that is stored, in characters: more than twice what a request can send. */
 const maxLength = 512 * 1024;
@@ -30,7 +31,11 @@ export function outcomeOf(result: unknown): WriteOutcome {
 export function encodeResult(result: unknown): string {
   // A success may have no value.
   const text = JSON.stringify(result ?? null, (_, value) =>
-    value instanceof Error ? describe(value) : value,
+    value instanceof Error
+      ? describe(value)
+      : value instanceof JsonText
+        ? { jsonText: value.text }
+        : value,
   );
   if (text.length <= maxLength) return text;
   const problem = 'The response to the write was too large to be kept.';
@@ -39,10 +44,11 @@ export function encodeResult(result: unknown): string {
 
 /** Decodes the value or the error of a write. */
 export function decodeResult(text: string): unknown {
-  // No record has a field of this name.
-  return JSON.parse(text, (_, value: Partial<Described> | null) =>
-    value?.writeOutcome ? createError(value as Described) : value,
-  );
+  // No record has a field of these names.
+  return JSON.parse(text, (_, value: (Partial<Described> & { jsonText?: string }) | null) => {
+    if (value?.jsonText !== undefined) return new JsonText(value.jsonText);
+    return value?.writeOutcome ? createError(value as Described) : value;
+  });
 }
 
 /** Creates the same error of a write that an earlier call may have carried out. A cancelled one has no reader. */

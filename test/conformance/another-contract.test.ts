@@ -185,7 +185,7 @@ it.each([
 it.each([
   ['replaceBook', 'title: expected "Another check", received "Contract check"'],
   ['removeBook', 'expected 404, received 200, JSON'],
-  ['countBooks', 'count: expected an integer from 0 to 100, received another number.'],
+  ['countBooks', 'count: expected an integer from 0 to 100, received number.'],
   ['listLent', 'book 77 has this title but is not in the list of 0'],
 ] as const)('a service whose %s is wrong fails its check', async (broken, seen) => {
   const { checks } = await checkLibrary(text, 'a', broken);

@@ -4,6 +4,7 @@ import type { BackendOf } from '../../src/contract/backend.ts';
 import { ErrorResponse } from '../../src/contract/error.ts';
 import { enumeration, integer, text } from '../../src/contract/fields.ts';
 import { writeKeyOf } from '../../src/contract/idempotency.ts';
+import { JsonText } from '../../src/contract/json.ts';
 import type { Contract, Operations } from '../../src/contract/operation.ts';
 import { defineRecord, type RecordOf } from '../../src/contract/record.ts';
 import { Calls } from '../../src/graphql/calls.ts';
@@ -11,6 +12,7 @@ import { createV1 } from '../../src/v1/routes.ts';
 import { openWriteMemory } from '../../src/writes/memory.ts';
 import { rememberWrites } from '../../src/writes/remembered-writes.ts';
 import { callWith, openKeys, startGateway } from '../support/gateway.ts';
+import { withKey } from '../support/graphql.ts';
 import { quiet } from '../support/log.ts';
 
 const book = defineRecord('book', 'books', {
@@ -49,9 +51,31 @@ const operations = {
   removeBook: {
     ...common,
     method: 'DELETE',
-    path: '/books/{isbn}',
+    path: '/books/{number}',
+    parameters: { number: text },
+    response: 'nothing',
+  },
+  getPart: {
+    ...common,
+    method: 'GET',
+    path: '/books/{isbn}/{part}',
+    parameters: { isbn: text, part: text },
+    response: 'json',
+  },
+  returnBook: {
+    ...common,
+    method: 'POST',
+    path: '/books/{isbn}/returns',
     parameters: { isbn: text },
     response: 'nothing',
+    status: 202,
+  },
+  scanBook: {
+    ...common,
+    method: 'POST',
+    path: '/books/{isbn}/scan.pdf',
+    parameters: { isbn: text },
+    response: 'json',
   },
 } as const satisfies Operations;
 
@@ -61,7 +85,7 @@ const contract = {
   probe: { id: 'listBooks', value: { shelf: 'a' } },
 } as const satisfies Contract;
 
-/** Opens a backend in memory that counts its removals. */
+/** Opens a backend in memory that counts removals and scans. */
 function openLibrary() {
   const books = new Map<string, RecordOf<(typeof book)['fields']>>();
   const find = (isbn: string) => {
@@ -70,7 +94,7 @@ function openLibrary() {
       books.get(isbn) ?? Promise.reject(ErrorResponse.of({ code: 'none', message, status: 404 }))
     );
   };
-  let removals = 0;
+  let writes = 0;
   const backend: BackendOf<typeof operations> = {
     async listBooks(_, { shelf, limit = 3, state }) {
       const all = [...books.values()].filter((one) => one.isbn.startsWith(shelf));
@@ -88,15 +112,21 @@ function openLibrary() {
     },
     async removeBook(_, isbn) {
       await find(isbn);
-      removals++;
+      writes++;
       books.delete(isbn);
       return undefined;
+    },
+    getPart: async (_, { part }) => new JsonText(`["${part}"]`),
+    returnBook: async () => undefined,
+    async scanBook() {
+      writes++;
+      return new JsonText('[9007199254740993]');
     },
     send: () => Promise.reject(new Error('no other paths')),
     checkReady: async () => {},
     async [Symbol.asyncDispose]() {},
   };
-  return Object.assign(backend, { removals: () => removals });
+  return Object.assign(backend, { writes: () => writes });
 }
 
 it('another contract is served as REST, and called, from its declaration', async () => {
@@ -135,7 +165,21 @@ it('another contract is served as REST, and called, from its declaration', async
   const write = writeKeyOf({ idempotencyKey: 'k' }, 'removeBook', 'removeBook', 'a/1');
   expect(await library.removeBook(call, 'a/1', write)).toBeUndefined();
   expect(await library.removeBook(callWith(), 'a/1', write)).toBeNull();
-  expect(backend.removals()).toBe(1);
+  expect(backend.writes()).toBe(1);
+  const scan = writeKeyOf({ idempotencyKey: 's' }, 'scanBook', 'scanBook', 'a/1');
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const scanned = await library.scanBook(callWith(), 'a/1', scan);
+    expect(scanned).toEqual(new JsonText('[9007199254740993]'));
+  }
+  expect(backend.writes()).toBe(2);
+  expect(await library.getPart(call, { isbn: '1', part: 'scan-pdf' })).toEqual(
+    new JsonText('["scan-pdf"]'),
+  );
+  const returned = await fetch(`${gateway.url}/v1/books/1/returns`, {
+    method: 'POST',
+    headers: withKey,
+  });
+  expect([returned.status, returned.headers.get('content-type')]).toEqual([202, null]);
   await expect(library.getBook(call, 'a/1')).rejects.toMatchObject({ status: 404 });
   await expect(library.getBook(call, '..')).rejects.toThrow('isbn: expected a name');
 

@@ -80,7 +80,7 @@ describe('the backup of an SQLite database', () => {
   it('overwrites no file, and prints its result as text or JSON', async () => {
     await using _ = await openAdministration(source, quiet.log);
     const { stdout: text } = await backup(source, 'backup.db');
-    expect(text).toMatch(/^Backed up the database to backup\.db \(\d+ MB\)\.\n$/);
+    expect(text).toMatch(/^Backed up the database to backup\.db \([\d,]+ kB\)\.\n$/);
     const first = await readFile(file());
     expect(await backup(source, 'backup.db')).toEqual({
       code: 1,
