@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { copyFile, rename, rm } from 'node:fs/promises';
+import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest, withKey } from '../support/graphql.ts';
 import { manifestFile } from '../support/manifest.ts';
 import { commandPath, commandStart, nodeLaunch, nodeStart } from '../support/process.ts';
+import { startServer } from '../support/server.ts';
 import { startHoldingUpstream } from '../support/upstream.ts';
 
 const folder = createFolder();
@@ -202,6 +204,58 @@ describe('a gateway with two workers', () => {
     expect(await started.exited).toBe(0);
   });
 
+  it('exits with 1 on a second signal', async () => {
+    await using upstream = await startHoldingUpstream();
+    await using started = await startWorkers({
+      PETSTORE_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_GRACE_MS: '600000',
+      UPSTREAM_TIMEOUT_MS: '600000',
+    });
+    const dropped = expect(send(started)).rejects.toThrow();
+    await upstream.pending;
+    process.kill(started.pid, 'SIGTERM');
+    await vi.waitFor(() => expect(started.output.stderr).toContain('"shutting down"'));
+    process.kill(started.pid, 'SIGTERM');
+    expect(await started.exited).toBe(1);
+    await dropped;
+  });
+
+  it('kills a worker that does not end in the grace period', async () => {
+    await using started = await startWorkers({ SHUTDOWN_GRACE_MS: '0' });
+    const [hanging = 0] = workersOf(started);
+    process.kill(hanging, 'SIGSTOP');
+    process.kill(started.pid, 'SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(isAlive(hanging)).toBe(false);
+  });
+
+  it('serves while its primary does not run', async () => {
+    await using started = await startWorkers();
+    process.kill(started.pid, 'SIGSTOP');
+    expect(await sendMany(started, 20)).toEqual(new Set([200]));
+  });
+
+  it('is not ready, and says why, if no worker is or none serves', async () => {
+    const connected = Promise.withResolvers<Socket>();
+    await using database = await startServer(createServer(connected.resolve));
+    const config = join(folder, 'config');
+    await writeFile(config, 'PETSTORE_BASE_URL=http://127.0.0.1:1/v1\n');
+    await using started = await startWorkers({
+      CONFIG_FILE: config,
+      DATABASE_URL: '',
+      DEMO: '',
+      SHUTDOWN_GRACE_MS: '600000',
+    });
+    const reason = async () => (await fetch(`${adminOf(started)}/readyz`)).text();
+    expect(await reason()).toBe('not ready: The pet store could not be reached.\n');
+    await writeFile(config, `DATABASE_URL=${database.url.replace('http', 'postgres')}\n`);
+    for (const pid of workersOf(started)) process.kill(pid, 'SIGKILL');
+    await connected.promise;
+    await vi.waitFor(async () => expect(await reason()).toBe('not ready: No worker is serving.\n'));
+    process.kill(started.pid, 'SIGTERM');
+    expect(await started.exited).toBe(0);
+  });
+
   it('leaves no workers when the primary is killed', async () => {
     await using started = await startWorkers();
     const workers = workersOf(started);
@@ -229,7 +283,7 @@ describe('a gateway with two workers', () => {
     await vi.waitFor(() =>
       expect(started.output.stderr.match(/"msg":"worker is serving"/g)).toHaveLength(3),
     );
-    expect(started.output.stderr).toContain('"msg":"worker does not respond: killing it"');
+    expect(started.output.stderr.match(/"msg":"worker does not respond/g)).toHaveLength(1);
     expect(await sendMany(started, 20)).toEqual(new Set([200]));
   });
 
@@ -249,6 +303,9 @@ describe('a gateway with two workers', () => {
     expect(await sendMany(started, 5)).toEqual(new Set([200]));
     await copyFile(manifestFile, manifest);
     await vi.waitFor(() => expect(count('worker is serving')).toBe(3));
+    // The failed starts before no longer count.
+    for (const pid of workersOf(started)) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(count('worker is serving')).toBe(5));
   });
 
   it.concurrent('keeps serving while no worker can be forked, and retries', async () => {
