@@ -13,6 +13,10 @@ const run = (...args: string[]) => runCommand(args, { DATABASE_URL: `file:${fold
 // What they do in each database is tested in `test/backends/builtin/administration.test.ts`.
 describe('the commands', () => {
   it('create and revoke a key, and print text or JSON', async () => {
+    expect((await run('migrate', '--json')).stdout).toBe('{"upToDate":true}\n');
+    expect((await run('keys', 'accounts')).stdout).toMatch(
+      /^No accounts\. Create one with: .*keys create-account NAME\n$/,
+    );
     await run('keys', 'create-account', 'acme');
     const options = ['--label', 'the shop', '--expires', '90d', '--json'];
     const created = await run('keys', 'create', 'acme', ...options);
@@ -32,6 +36,10 @@ describe('the commands', () => {
     expect(list.stdout).not.toContain(key);
     const listed = JSON.parse((await run('keys', 'list', 'acme', '--json')).stdout);
     expect(listed[0]).toMatchObject({ id, label: 'the shop', replacedBy: listed[1].id });
+    const hours = (of: string, to: string) => (Date.parse(to) - Date.parse(of)) / 3_600_000;
+    expect(hours(listed[1].createdAt, listed[0].expiresAt)).toBeCloseTo(12);
+    const again = JSON.parse((await run('keys', 'rotate', listed[1].id, '--json')).stdout);
+    expect(hours(again.createdAt, again.replaces.expiresAt)).toBeCloseTo(24);
     expect((await run('keys', 'revoke', id)).stdout).toContain(`Revoked key ${id} of account acme`);
   });
 
@@ -88,6 +96,22 @@ describe('the commands', () => {
     expect((await run('import', 'pets', '/nope.jsonl')).stderr).toBe(
       '/nope.jsonl: no such file or directory\n',
     );
+    expect((await run('import', 'pets', folder)).stderr).toBe(
+      `${folder}: expected a file, received a directory.\n`,
+    );
+  });
+
+  it('are refused while a REST service is configured', async () => {
+    const env = { PETSTORE_BASE_URL: 'http://127.0.0.1:1/v1' };
+    const { code, stderr } = await runCommand(['keys', 'accounts'], env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^This command needs the built-in backend, but a REST service is conf/);
+  });
+
+  it('print the stack of an error with LOG_LEVEL=debug', async () => {
+    const env = { DATABASE_URL: `file:${folder}/pets.db`, LOG_LEVEL: 'debug' };
+    const { stderr } = await runCommand(['keys', 'list', 'nobody'], env);
+    expect(stderr).toMatch(/^Error: There is no account .*\n {4}at /m);
   });
 
   it('describe their options with --help', async () => {

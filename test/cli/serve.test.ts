@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { serve } from '../../src/cli/serve.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { createAuthority } from '../support/authority.ts';
 import { encodeResponse, startFaultServer } from '../support/fault-server.ts';
 import { createFolder } from '../support/folder.ts';
 import { graphqlRequest } from '../support/graphql.ts';
@@ -141,7 +146,8 @@ describe('a gateway that receives a signal', () => {
     const connected = Promise.withResolvers<Socket>();
     await using database = await startServer(createServer(connected.resolve));
     const DATABASE_URL = database.url.replace('http', 'postgres');
-    await using launched = await nodeLaunch({ WORKERS, DATABASE_URL, ADMIN_PORT: '0' });
+    const env = { WORKERS, DATABASE_URL, ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '600000' };
+    await using launched = await nodeLaunch(env);
     await connected.promise;
     process.kill(launched.pid, 'SIGTERM');
     expect(await launched.exited).toBe(0);
@@ -162,6 +168,46 @@ describe('a gateway that receives a signal', () => {
     expect(performance.now() - begin).toBeLessThan(10_000);
     expect(started.output.stderr.match(/"msg":"traces are not exported"/g)).toHaveLength(1);
     expect(started.output.stderr).toContain('"msg":"shut down"');
+  });
+});
+
+describe('a gateway that reloads its files', () => {
+  it('changes nothing if one of them is invalid', async () => {
+    using authority = createAuthority();
+    const [first, other] = [authority.issue('IP:127.0.0.1'), authority.issue('IP:127.0.0.1')];
+    const manifest = join(folder, 'manifest.json');
+    const write = (document: string) =>
+      writeFileSync(manifest, JSON.stringify({ [hash('sha256', document)]: document }));
+    const [before, after] = ['{ pets { id } }', '{ pets { name } }'];
+    write(before);
+    const env = {
+      DATABASE_URL: ':memory:',
+      DEMO: 'on',
+      PORT: '0',
+      TLS_CERT_FILE: first.certFile,
+      TLS_KEY_FILE: first.keyFile,
+      PERSISTED_DOCUMENTS: 'only',
+      PERSISTED_DOCUMENTS_FILE: manifest,
+    };
+    await using opened = new AsyncDisposableStack();
+    const service = await serve(loadConfig(env), openTelemetry());
+    opened.defer(() => service.stop(AbortSignal.abort()));
+    const { ca } = authority;
+    const send = async (document: string) => {
+      const body = JSON.stringify({ documentId: hash('sha256', document) });
+      const init = { method: 'POST', headers, body } as const;
+      const dispatcher = new Agent({ connect: { ca } });
+      const response = await request(`${service.url}/graphql`, { ...init, dispatcher });
+      return response.body.json();
+    };
+    expect(await send(before)).toHaveProperty('data.pets');
+    write(after);
+    const next = loadConfig({ ...env, TLS_KEY_FILE: other.keyFile });
+    await expect(service.reload(next)).rejects.toThrow('TLS_KEY_FILE: expected the key');
+    expect(await send(before)).toHaveProperty('data.pets');
+    await service.reload(loadConfig(env));
+    expect(await send(after)).toHaveProperty('data.pets');
+    expect(await send(before)).not.toHaveProperty('data.pets');
   });
 });
 

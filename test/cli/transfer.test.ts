@@ -23,17 +23,31 @@ describe('the output of an export', () => {
       stderr: expect.stringMatching(stderr),
     });
   });
+
+  it('ends without an error when its reader closes the pipe', async () => {
+    const command = `${process.execPath} ${await commandPath()}`;
+    const rex = `echo '{"name":"Rex","categoryId":1}'`;
+    const script = `${rex} | ${command} import pets -; ${command} export pets | true`;
+    const env = { DATABASE_URL: `file:${folder}/piped.db` };
+    const args = ['--norc', '-e', '-o', 'pipefail', '-c', script];
+    const { stdout, stderr } = await promisify(execFile)('bash', args, { env });
+    expect(stdout).toBe('Imported 1 pet.\n');
+    expect(stderr).toBe(`Created the database ${folder}/piped.db.\n`);
+  });
 });
 
 describe('the input of an import', () => {
   it('is refused as soon as a line is too long', async () => {
     await using administration = await openAdministration(':memory:', quiet.log);
-    async function* endless() {
+    const last = 100;
+    let chunks = 0;
+    async function* lines() {
       yield Buffer.from('{"name":"a","categoryId":1}\n');
-      for (;;) yield Buffer.alloc(1000, 'x');
+      while (chunks++ < last) yield Buffer.alloc(1000, 'x');
     }
-    const work = administration.importLines('pets', linesOf(endless()));
+    const work = administration.importLines('pets', linesOf(lines()));
     await expect(work).rejects.toThrow('Line 2: expected at most 16384 bytes.');
+    expect(chunks).toBeLessThan(last);
   });
 
   it('may arrive in chunks of any size', async () => {
