@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
+import { listen } from '../../src/http/listen.ts';
 import { disposeAfterAll } from '../support/dispose.ts';
-import { openBuiltin, startGateway } from '../support/gateway.ts';
+import { openBuiltin, openGateway, startGateway } from '../support/gateway.ts';
 import { holdingOrders } from '../support/parts.ts';
 import { nodeStart } from '../support/process.ts';
 import { connectTo, lastProbe, rawGet, rawPost, sendRaw, statusesOf } from '../support/raw-http.ts';
@@ -140,6 +141,24 @@ describe('an idle connection', () => {
     await once(closed as Socket, 'close');
     expect(kept?.closed).toBe(false);
     kept?.destroy();
+  });
+
+  it('makes room for a new one, rather than one whose request is arriving', async () => {
+    await using gateway = await openGateway();
+    const address = { host: '127.0.0.1', port: 0, maxConnections: 2 };
+    const { url, close } = await listen(gateway, address);
+    await using _ = { [Symbol.asyncDispose]: () => close(0) };
+    const arriving = connectTo(url);
+    const response = text(arriving);
+    arriving.write(lastProbe.slice(0, -1));
+    const idle = connectTo(url);
+    const closed = once(idle, 'close');
+    idle.write(rawGet('/livez'));
+    await once(idle.resume(), 'data');
+    expect(statusesOf(await sendRaw(url, lastProbe))).toEqual([200]);
+    await closed;
+    arriving.write(lastProbe.slice(-1));
+    expect(statusesOf(await response)).toEqual([200]);
   });
 });
 
