@@ -18,16 +18,18 @@ describe('check-service', () => {
   });
 
   it('exits with 1 for a service that violates it, and never prints the key', async () => {
-    const error = (status: number) => JSON.stringify({ code: apiKey, message: apiKey, status });
+    const code = `${apiKey}\u009b2J`;
+    const error = (status: number) => JSON.stringify({ code, message: apiKey, status });
     await using service = await startUpstream(({ url, headers }, response) => {
       if (headers.authorization !== `Bearer ${apiKey}`) sendJson(response, 401, error(400));
       else if (url.startsWith('/v1/pets/')) sendJson(response, 404, error(404));
       else sendJson(response, 200, '[]');
     });
     const args = ['--base-url', `${service.url}/v1`, '--key', apiKey];
-    const { stdout, stderr, code } = await run(args);
-    expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toContain('404, code "[API key]"');
+    const { stdout, stderr, code: exitCode } = await run(args);
+    expect([exitCode, stderr]).toEqual([1, '']);
+    // What would clear a terminal is escaped.
+    expect(stdout).toContain('404, code "[API key]\\u009b2J"');
     const words = [...stdout.matchAll(/^(?:pass|FAIL|info|skip) /gm)];
     const results = words.map(([word]) => word.trim());
     expect(results.indexOf('FAIL')).toBe(results.findLastIndex((word) => word !== 'FAIL') + 1);
