@@ -202,6 +202,19 @@ describe('a gateway with two workers', () => {
     respond();
     expect(await pending).toBe(200);
     expect(await started.exited).toBe(0);
+    expect(started.output.stderr.match(/"msg":"shut down"/g)).toHaveLength(3);
+  });
+
+  it('leaves signals to its primary', async () => {
+    await using started = await startWorkers();
+    const workers = workersOf(started);
+    for (const pid of workers) process.kill(pid, 'SIGTERM');
+    process.kill(started.pid, 'SIGHUP');
+    await vi.waitFor(() =>
+      expect(started.output.stderr.match(/"configuration reloaded"/g)).toHaveLength(3),
+    );
+    expect(started.output.stderr).not.toContain('"shutting down"');
+    expect(workersOf(started)).toEqual(workers);
   });
 
   it('exits with 1 on a second signal', async () => {
