@@ -77,6 +77,7 @@ const responding =
 const isLimitOf = (limit: number) => (request: ReceivedRequest) =>
   request.query.get('limit') === String(limit);
 const many = (count: number) => Array.from({ length: count }, (_, id) => ({ ...rex, id }));
+const available = many(101).map((pet) => ({ ...pet, status: 'available' }));
 
 /** Services that violate the contract in one way each, by what each does. */
 export const brokenServices: Readonly<Record<string, BrokenService>> = {
@@ -241,6 +242,14 @@ export const brokenServices: Readonly<Record<string, BrokenService>> = {
     ),
     failures: { message: 'createdAt: expected an ISO 8601 timestamp, received nothing.' },
   },
+  'returns another message': {
+    respond: changing(
+      200,
+      async (response) => json(200, { ...(await response.json()), message: 'Another' }),
+      'POST /messages',
+    ),
+    failures: { message: 'message: expected "Contract check", received "Another"' },
+  },
   'fails to send messages': {
     respond: changing(200, () => json(500, { ...error, status: 500 }), 'POST /messages'),
     failures: { message: 'expected a 2xx status, received 500, code "no"' },
@@ -269,11 +278,32 @@ export const unusualServices: Readonly<Record<string, Pick<BrokenService, 'respo
       return response;
     },
   },
-  'refuses unknown categories': {
-    respond: responding(
-      ({ authorization, body }) => authorization === key && body.includes('9223372036854775807'),
-      () => json(400, { ...error, status: 400 }),
-    ),
+  'has one category, and refuses others': {
+    respond: (request, forward) =>
+      is(request, 'POST /pets') &&
+      request.authorization === key &&
+      !request.body.includes('"categoryId":7')
+        ? json(400, { ...error, status: 400 })
+        : listing((pets) => pets.map((pet) => ({ ...pet, categoryId: 7 })))(request, forward),
+  },
+  'lists other pets of a status than the first 100': {
+    respond: async (request, forward) => {
+      if (is(request, 'GET /pets/99'))
+        return changing(404, () => json(200, available[99]))(request, forward);
+      const { query } = request;
+      const status = query.get('status');
+      const limit = Number(query.get('limit') ?? 20);
+      const page = status === null ? available.slice(0, limit) : available.slice(-limit);
+      const found = [null, 'available'].includes(status) ? page : [];
+      return listing(() => found)(request, forward);
+    },
+  },
+  'has the pets that are expected to be unknown': {
+    respond: async (request, forward) => {
+      const [, id] = /^GET \/pets\/(\d+)$/.exec(request.operation) ?? [];
+      const pet = `{"id":${id},"name":"Rex","categoryId":1}`;
+      return changing(404, () => text(pet, jsonType))(request, forward);
+    },
   },
   'responds to a message with 202, and sends its errors as text': {
     respond: async (request, forward) => {

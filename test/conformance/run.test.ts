@@ -140,6 +140,18 @@ describe('checkContract', () => {
     expect(failed(await checkContract(service.options))).toEqual({});
   });
 
+  it('reports a date of removal other than that of the contract', async () => {
+    await using service = await start(async (_, forward) => {
+      const response = await forward();
+      if (response.headers.has('sunset'))
+        response.headers.set('sunset', 'Mon, 01 Jan 2035 00:00:00 GMT');
+      return response;
+    });
+    const checks = await checkContract({ ...service.options, write: false });
+    const seen = expect.stringMatching(/2035.*; the contract's date is 2030-12-05$/);
+    expect(checks).toContainEqual(expect.objectContaining({ id: 'get-deprecation', seen }));
+  });
+
   it('passes services that honour Idempotency-Key', async () => {
     await using builtin = await start();
     const options = { ...builtin.options, idempotency: true };
