@@ -220,6 +220,13 @@ export const brokenServices: Readonly<Record<string, BrokenService>> = {
         'name: expected "Überprüfung 🐕", received "Ã\u009cberprÃ¼fung ð\u009f\u0090\u0095"',
     },
   },
+  'names pets that have no name': {
+    respond: (request, forward) =>
+      is(request, 'POST /pets') && !request.body.includes('"name"')
+        ? forward({ body: request.body.replace('{', '{"name":"Rex",') })
+        : forward(),
+    failures: { 'create-no-name': 'expected 400, received 201, JSON' },
+  },
   'does not store the pet that it added': {
     respond: responding(
       (request) => is(request, 'GET /pets/13'),
