@@ -9,7 +9,7 @@ import { createFolder } from './support/folder.ts';
 import { postGraphQL } from './support/graphql.ts';
 import { openTelemetry } from './support/log.ts';
 import { manifestFile } from './support/manifest.ts';
-import { nodeStart, npmStart, runCommand } from './support/process.ts';
+import { commandPath, nodeStart, npmStart, runCommand, startIn } from './support/process.ts';
 import { startServer } from './support/server.ts';
 import { openTerminal } from './support/terminal.ts';
 import { startUpstream } from './support/upstream.ts';
@@ -98,6 +98,14 @@ describe('npm start', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^The configuration has 2 problems:\n {2}- PORT/);
     expect(stderr).not.toContain('.ts:');
+  });
+
+  it('prints its configuration with --print-config, and does not start', async () => {
+    const args = [await commandPath(), '--print-config'];
+    await using printed = await startIn(folder, args, { DATABASE_URL: ':memory:' });
+    expect(printed.url).toBe('');
+    expect(await printed.exited).toBe(0);
+    expect(printed.output.stdout).toMatch(/^VARIABLE +VALUE +SOURCE\n(?:\w+ .*\n)+$/);
   });
 
   it('warns once about unknown variables, and about those that workers need', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Agent, request } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
 import { serve } from '../../src/cli/serve.ts';
@@ -72,7 +73,8 @@ describe('a gateway that receives a signal', () => {
 
   it.each([
     ['SIGTERM', nodeStart],
-    // npm forwards a signal to its process group again, which counts as the same.
+    // npm forwards a signal that its process group has received, too, which counts as the same.
+    ['SIGTERM', npmStart],
     ['SIGINT', npmStart],
   ] as const)('completes requests in flight on %s, accepts no new ones, and exits with 0', async (signal, start) => {
     await using upstream = await startHoldingUpstream();
@@ -153,6 +155,18 @@ describe('a gateway that receives a signal', () => {
     expect(await launched.exited).toBe(0);
     // It does not wait until connecting times out.
     expect(launched.output.stderr).not.toContain('cannot be opened');
+  });
+
+  it('exits with 0 while it waits for a lock of its database', async () => {
+    const path = join(folder, 'locked.db');
+    using other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE; CREATE TABLE other (id INTEGER)');
+    await using launched = await nodeLaunch({ DATABASE_URL: `file:${path}` });
+    await vi.waitFor(() => expect(launched.output.stderr).toContain('waiting for a lock'));
+    process.kill(launched.pid, 'SIGTERM');
+    // It could start now.
+    other.exec('ROLLBACK');
+    expect(await launched.exited).toBe(0);
   });
 
   it('waits at most a second for a trace collector that never responds, and logs it once', async () => {
