@@ -69,11 +69,13 @@ describe('the REST calls of an operation', () => {
     expect(calls).toEqual(['getPet "1"', 'getPet "2"', 'listOrders']);
   });
 
-  it('omit the limit when it is null or not given', async () => {
+  it('omit what is null or not given', async () => {
     const query =
-      'query ($n: Int) { a: pets(limit: null) {id} b: pets {id} c: pets(limit: $n) {id} }';
+      'query ($n: Int) { a: pets(limit: null, status: null) {id} b: pets {id} c: pets(limit: $n) {id} }';
     expect((await callsOf(query)).calls).toEqual(['listPets {}']);
     expect((await callsOf(query, { n: null })).calls).toEqual(['listPets {}']);
+    const add = 'mutation { addPet(input: { name: "x", categoryId: 1, status: null }) { id } }';
+    expect((await callsOf(add)).calls).toEqual(['createPet {"name":"x","categoryId":"1"}']);
   });
 
   it('are made once for each mutation field, in document order', async () => {
