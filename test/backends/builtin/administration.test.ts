@@ -267,6 +267,35 @@ describeOnEveryDatabase('import and export', (createDatabase) => {
     expect(JSON.parse(assigned).id).toBeGreaterThan(299);
   });
 
+  it('and a restore of the data alone leave ids to assign', async () => {
+    const databaseUrl = await createDatabase();
+    await using acme = await openAcme(databaseUrl);
+    const { key } = await acme.keys.create('acme');
+    const add = () => acme.store.createPet(callWith(key), { name: 'added', categoryId: '1' });
+    // PostgreSQL's sequence stays behind.
+    const restore = (first: number, last: number) =>
+      onDatabase(databaseUrl, async (database) => {
+        for (let id = first; id <= last; id++) {
+          const row = { id: BigInt(id), name: 'restored', category_id: 1n };
+          await database.insertInto('pets').values(row).execute();
+        }
+      });
+    await restore(1, 5);
+    expect((await add()).id).toBe('6');
+    await restore(7, 1500);
+    const noId = { message: 'The store found no free id.', writeOutcome: 'NOT_DONE' };
+    if (databaseUrl.startsWith('postgres')) await expect(add()).rejects.toMatchObject(noId);
+    expect(Number((await add()).id)).toBeGreaterThan(1500);
+  });
+
+  it('leave pets in the order of their ids', async () => {
+    await using acme = await openAcme(await createDatabase());
+    const { key } = await acme.keys.create('acme');
+    const line = (id: number) => `{"id":${id},"name":"pet","categoryId":1}`;
+    await acme.administration.importLines('pets', lines(line(3), line(1), line(2)));
+    expect((await acme.list(key)).map(({ id }) => id)).toEqual(['1', '2', '3']);
+  });
+
   it('preserve the text of orders', async () => {
     await using acme = await openAcme(await createDatabase());
     const { administration } = acme;
