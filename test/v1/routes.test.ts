@@ -145,6 +145,8 @@ describe('the REST interface', () => {
 
   it.each([
     ['/v1/pets', '', json],
+    ['/v1/pets', '{"name":"Rex"}', json],
+    ['/v1/pets', '{"categoryId":1}', json],
     ['/v1/pets', '{"name":"Rex","categoryId":"1"}', json],
     ['/v1/pets', '{"name":"Rex","categoryId":1.00000000000000001}', json],
     ['/v1/pets', `{"name":${'['.repeat(99_000)}1234567890123456789${']'.repeat(99_000)}}`, json],

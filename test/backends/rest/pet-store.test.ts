@@ -92,9 +92,9 @@ describe('calls to the REST service', () => {
     const { gateway, logged, upstream } = opened;
     const query = 'mutation { sendMessage(message: "Hi") { id } }';
     const { text, errors } = await postGraphQL(gateway, query);
-    expect(errors).toMatchObject([
-      { path: ['sendMessage'], extensions: { code: 'NOT_CONFIGURED', outcome: 'NOT_DONE' } },
-    ]);
+    const message = 'This gateway is not configured to send messages.';
+    const extensions = { code: 'NOT_CONFIGURED', outcome: 'NOT_DONE' };
+    expect(errors).toMatchObject([{ message, path: ['sendMessage'], extensions }]);
     expect(text).not.toContain('MESSAGES_BASE_URL');
     expect(logged.join()).toContain('MESSAGES_BASE_URL is not set');
     expect(upstream.seen).toEqual([]);
