@@ -32,6 +32,11 @@ describe('GraphQL over HTTP', () => {
     expect(failed.map(({ id, name, status }) => `${id} ${status}: ${name}`)).toEqual([]);
   });
 
+  it('refuses another method with 405', async () => {
+    const { status, headers } = await send({ method: 'PUT', headers: json, body: `{${reading}}` });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+
   it.each([
     ['', 'body: expected JSON, received nothing.'],
     ['{\n  "query": 1,\n}', 'body: expected JSON, received other text.'],

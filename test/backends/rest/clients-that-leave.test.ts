@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -51,6 +52,23 @@ describe('a client that leaves', () => {
     held[0]?.write(pets);
     await read;
     expect(rest.attempts()).toBe(1);
+  });
+
+  it('has the call of a read ended, and its place given to another', async () => {
+    const held: Socket[] = [];
+    const limits = { maxConnections: 1, headersTimeoutMs: 600_000 };
+    await using rest = await startRest((socket) => held.push(socket), limits, 600_000);
+    const client = new AbortController();
+    const left = expect(rest.list('a', client.signal)).rejects.toMatchObject(cancelled);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const closed = once(held[0] as Socket, 'close');
+    client.abort();
+    await left;
+    await closed;
+    const next = rest.list('b');
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    held[1]?.write(pets);
+    expect(await next).toEqual([]);
   });
 
   it('has its write finished when the gateway shuts down', async () => {
