@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openPetStore } from '../../src/petstore/open.ts';
-import type { Metrics } from '../../src/telemetry/metrics.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
 import { callWith, openGateway, openKeys } from '../support/gateway.ts';
 import { graphqlRequest, postGraphQL, withKey } from '../support/graphql.ts';
 import { openTelemetry } from '../support/log.ts';
@@ -132,6 +132,14 @@ describe('the metrics of limits', () => {
         expect(lines).toContain(`petstore_limit_refused_total{limit="${limit}",by="${by}"} 0`);
       }
     }
+  });
+
+  it('count refusals once, however often they are scraped', async () => {
+    const metrics = new Metrics();
+    metrics.watchLimit({ name: 'calls', used: 0, refused: { key: 2, all: 1, unknown: 0 } });
+    const refusals = () => valuesOf(metrics, 'petstore_limit_refused_total', 'by');
+    expect(await refusals()).toMatchObject({ key: 2, all: 1 });
+    expect(await refusals()).toMatchObject({ key: 2, all: 1 });
   });
 });
 

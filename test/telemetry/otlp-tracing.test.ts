@@ -160,6 +160,7 @@ describe("OpenTelemetry's semantic conventions", () => {
     const traces = await trace({ DATABASE_URL: ':memory:', DEMO: 'on' }, function* (url) {
       yield new Request(`${url}/v1/pets/999`, { headers: { authorization } });
       yield new Request(`${url}/v1/openapi.json`);
+      yield new Request(`${url}/${'x'.repeat(300)}`);
     });
     const get = { 'http.request.method': 'GET', 'url.scheme': 'http' };
     const found = { 'http.response.status_code': 404, 'http.route': '/v1/pets/{petId}' };
@@ -174,6 +175,7 @@ describe("OpenTelemetry's semantic conventions", () => {
         { name: 'SELECT pets', attributes: { 'db.system.name': 'sqlite', ...select } },
       ],
       [{ name: 'GET', attributes: { ...get, ...file } }],
+      [{ attributes: { 'url.path': `/${'x'.repeat(255)}` } }],
     ]);
   });
 
