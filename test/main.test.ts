@@ -108,6 +108,16 @@ describe('npm start', () => {
     expect(printed.output.stdout).toMatch(/^VARIABLE +VALUE +SOURCE\n(?:\w+ .*\n)+$/);
   });
 
+  it('exits if a file is missing, and describes the error of the system in words', async () => {
+    const { code, stderr } = await runCommand([], {
+      DATABASE_URL: ':memory:',
+      PERSISTED_DOCUMENTS: 'only',
+      PERSISTED_DOCUMENTS_FILE: '/nope.json',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/, found: \/nope\.json: no such file or directory\n$/);
+  });
+
   it('warns once about unknown variables, and about those that workers need', async () => {
     await using started = await nodeStart({
       PETSTORE_BASE_URL: 'http://127.0.0.1:9/v1',
