@@ -216,7 +216,7 @@ describe('a command that is mistyped', () => {
       ['help', 'variables', 'max_deph'],
       'error: unknown variable MAX_DEPH (did you mean MAX_DEPTH?)\n',
     ],
-    [['help', 'variables', 'portt'], 'error: unknown variable PORTT (did you mean PORT?)\n'],
+    [['help', 'variables', 'pot'], 'error: unknown variable POT (did you mean PORT?)\n'],
     [['--port', '5'], "error: unknown option '--port'\nSet the variable instead: PORT=5\n"],
     [['--log-level=debug'], /^.*\nSet the variable instead: LOG_LEVEL=debug\n$/],
     [['keys', 'accounts', '--database-url'], /DATABASE_URL=…/],
