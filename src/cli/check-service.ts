@@ -24,8 +24,8 @@ export async function runCheckService(options: CheckServiceOptions): Promise<voi
     : undefined;
   if (!key) throw new Error('Missing API key: set PETSTORE_API_KEY or pass --key.');
   const baseUrls = baseUrlsOf({ baseUrl, messagesBaseUrl });
-  const options_ = { ...others, apiKey: key, baseUrls, timeoutMs: 10_000 };
-  const checks = await runChecks(contract, options_);
+  const given = { ...others, apiKey: key, baseUrls, timeoutMs: 10_000 };
+  const checks = await runChecks(contract, given);
   process.stdout.write(formatReport(baseUrl.href, checks, json));
   process.exitCode = checks.some(isFailed) ? 1 : 0;
 }

@@ -46,7 +46,7 @@ export function decodeNewMember<T>({ member, kind }: Member<T>, json: unknown): 
 export function parseUrlText<T>(
   name: string,
   { inUrl, ...kind }: Argument<T>,
-  text: string,
+  text: string | undefined,
   received = text,
 ): T {
   return parseInput(name, inUrl ?? kind, text, received);

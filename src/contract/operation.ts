@@ -1,4 +1,4 @@
-import type { Argument, Field } from './fields.ts';
+import type { Argument } from './fields.ts';
 import type { JsonText } from './json.ts';
 import type { Fields, NewRecordOf, RecordOf, RecordType } from './record.ts';
 
@@ -72,11 +72,6 @@ export interface Contract {
   readonly services: Readonly<Record<string, Upstream>>;
   /** The read that shows whether a key is accepted. */
   readonly probe: { readonly id: string; readonly value: unknown };
-}
-
-/** Returns the field of a record by which the last parameter of a path finds it. */
-export function idFieldOf({ parameters = {} }: Operation, { fields, id }: RecordType): Field {
-  return fields[Object.keys(parameters).at(-1) ?? ''] ?? id;
 }
 
 /** Returns the HTTP status of a success, also if the contract does not have it. */

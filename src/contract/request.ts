@@ -135,12 +135,12 @@ export function createRequestReader(operation: Operation): (received: ReceivedPa
   };
 }
 
-/** Decodes a percent-encoded path segment; returns a malformed one unchanged. */
-function decodeSegment(segment: string): string {
+/** Decodes a percent-encoded path segment; returns undefined for a malformed one, which no kind accepts. */
+function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment;
+    return undefined;
   }
 }
 

@@ -92,6 +92,7 @@ describe('the request of an operation', () => {
 
   it.each([
     [declared.two, ['x', 'a'], '', 'shelfId: expected an int64, received "x".'],
+    [declared.one, ['%E0%A4'], '', 'isbn: expected a string, received "%E0%A4".'],
     [
       declared.search,
       ['1'],
