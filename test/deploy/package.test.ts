@@ -196,7 +196,8 @@ describe('the packed package', () => {
     const ours = ['graphql', 'graphql-yoga', '@pothos/core'];
     const { shell } = await project({ ours, files: { 'gateway.ts': ask } });
     const printed = await shell(['LOG_LEVEL=silent node gateway.ts']);
-    expect(printed.replace(/[\d.]+(?= ms)/, '1')).toBe(`executed in 1 ms\n${response?.block}`);
+    const lines = ['GraphQL at http://127.0.0.1:4000/graphql', 'executed in 1 ms', response?.block];
+    expect(printed.replace(/[\d.]+(?= ms)/, '1')).toBe(lines.join('\n'));
   });
 
   it('runs as a command, and serves the OpenAPI document and the reference page', async () => {
