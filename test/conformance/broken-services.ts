@@ -307,7 +307,8 @@ export const unusualServices: Readonly<Record<string, Pick<BrokenService, 'respo
   },
   'has the pets that are expected to be unknown': {
     respond: async (request, forward) => {
-      const [, id] = /^GET \/pets\/(\d+)$/.exec(request.operation) ?? [];
+      const [, id] = /^GET \/pets\/(2147483647|9223372036854775807)$/.exec(request.operation) ?? [];
+      if (id === undefined) return forward();
       const pet = `{"id":${id},"name":"Rex","categoryId":1}`;
       return changing(404, () => text(pet, jsonType))(request, forward);
     },

@@ -101,7 +101,7 @@ describe('the commands of docs/built-in-backend.md', () => {
       await add(gateway.url, 'before');
       const compared = await checkout.paste(drill?.block ?? '');
       expect(compared).toMatch(
-        /Backed up the database to drill\.db \(0 MB\)\.\n +13 before\.jsonl\n +13 restored\.jsonl\n/,
+        /Backed up the database to drill\.db \([\d,]+ kB\)\.\n +13 before\.jsonl\n +13 restored\.jsonl\n/,
       );
       await checkout.paste(backup?.block ?? '');
       await add(gateway.url, 'after');

@@ -42,7 +42,8 @@ describe('npm run example', () => {
   });
 
   it('says what it expects', async () => {
-    const usage = /^Usage: npm run example -- NAME FOLDER\n.*bff, .*, page, .*yoga\n$/s;
+    const usage =
+      /^NAME: expected one of the examples, received pages\.\nUsage: npm run example -- NAME FOLDER\n.*bff, .*, page, .*yoga\n$/s;
     await expect(create('pages', join(parent, 'new'))).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(usage),

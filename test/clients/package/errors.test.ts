@@ -15,6 +15,7 @@ import {
 } from '../../../packages/client/src/errors.ts';
 import { persistedHash } from '../../../packages/client/src/persisted-hash.ts';
 import type * as contract from '../../../src/contract/error.ts';
+import { ErrorResponse } from '../../../src/contract/error.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { postGraphQL } from '../../support/graphql.ts';
 
@@ -129,8 +130,13 @@ describe('httpStatusOf', () => {
       httpStatusOf({ extensions: { code } }),
     ]);
     const faults = gatewayErrorCodes.map((code) => [code, 500]);
+    const ofRest = Array.from({ length: 100 }, (_, index) => {
+      const { code, status } = new ErrorResponse(400 + index, '');
+      return [code, status];
+    });
     expect(Object.fromEntries(statuses)).toEqual({
       ...Object.fromEntries(faults),
+      ...Object.fromEntries(ofRest),
       BAD_USER_INPUT: 400,
       IDEMPOTENCY_KEY_REUSED: 422,
       UNAUTHENTICATED: 401,
