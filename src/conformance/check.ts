@@ -1,7 +1,7 @@
 import type { Argument } from '../contract/fields.ts';
 import type { List, Operation } from '../contract/operation.ts';
 import type { RecordType } from '../contract/record.ts';
-import { createRequestWriter, valueOfParts } from '../contract/request.ts';
+import { createRequestWriter, createValue } from '../contract/request.ts';
 import { describe, expectError, expectStatus } from './expect.ts';
 import type { Send, ServiceRequest } from './http-client.ts';
 
@@ -74,7 +74,7 @@ export function refusing(
   subject: Subject,
   id: string,
   description: string,
-  status: 400 | 401 | 404,
+  status: 400 | 401,
   request: RequestOf,
 ): Check {
   const { operation } = subject;
@@ -114,7 +114,7 @@ export function unspecified(subject: Subject, id: string, search = ''): Check {
 export function requestOf(operation: Operation, parts: AnyRecord = {}): ServiceRequest {
   const parameters = Object.entries<Argument>(operation.parameters ?? {});
   const examples = parameters.map(([name, { example }]) => [name, example] as const);
-  const value = valueOfParts(operation, { ...Object.fromEntries(examples), ...parts });
+  const value = createValue(operation)({ ...Object.fromEntries(examples), ...parts });
   const { path, json } = createRequestWriter(operation)(value);
   return json === undefined ? { path } : { path, body: JSON.stringify(json) };
 }

@@ -84,8 +84,7 @@ async function openService(
   const isRead = (one: Operation) => listOf(one) && !one.parameters && baseUrls[one.service];
   for (const operation of new Set([first, ...Object.values(operations).filter(isRead)])) {
     const list = operation.parameters ? undefined : listOf(operation);
-    const { path: probed } = createRequestWriter(first)(probe.value);
-    const request = list ? requestOfAll(operation) : { path: probed };
+    const request = list ? requestOfAll(operation) : createRequestWriter(first)(probe.value);
     try {
       const response = await send(operation, request);
       if (operation === first && response.status === 401) {

@@ -97,6 +97,7 @@ export const text: Kind<string> = {
 export const timestamp: Kind<string> = {
   ...text,
   expected: 'an ISO 8601 timestamp',
+  example: '2030-12-05T00:00:00Z',
   parse: (json) => (typeof json === 'string' && isTimestamp(json) ? json : undefined),
 };
 
@@ -118,7 +119,7 @@ export function enumeration<const Word extends string>(
     name: 'enumeration',
     expected: `one of ${words.join(', ')}`,
     parse: (json) => words.find((word) => word === json),
-    pattern: words.join('|'),
+    pattern: words.map(RegExp.escape).join('|'),
     isText: true,
     example: words[0],
     values: words,

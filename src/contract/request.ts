@@ -57,9 +57,10 @@ function isNamed({ path, query, body }: Operation): boolean {
   return query !== undefined || length > 1 || (length === 1 && body !== undefined);
 }
 
-/** Returns the value of a call with these parts; see `ValueOf`. */
-export const valueOfParts = (operation: Operation, parts: Named): unknown =>
-  isNamed(operation) ? parts : Object.values(parts)[0];
+/** Creates the function that returns the value of a call with its parts by name; see `ValueOf`. */
+export function createValue(operation: Operation): (parts: Named) => unknown {
+  return isNamed(operation) ? (parts) => parts : (parts) => Object.values(parts)[0];
+}
 
 /** Encodes a parameter. @throws InvalidInputError for text that no URL can carry. */
 function encode(name: string, value: unknown): string {
@@ -111,6 +112,7 @@ export function createRequestWriter(operation: Operation): (value: unknown) => R
 export function createRequestReader(operation: Operation): (received: ReceivedParts) => unknown {
   const { path, parameters = {}, query = {}, body } = operation;
   const names = namesIn(path);
+  const toValue = createValue(operation);
   return ({ segments, search, json }) => {
     const named: Record<string, unknown> = {};
     for (const [index, name] of names.entries()) {
@@ -131,7 +133,7 @@ export function createRequestReader(operation: Operation): (received: ReceivedPa
       named['body'] =
         'member' in body ? decodeNewMember(body, json()) : decodeNewRecord(body, json());
     }
-    return valueOfParts(operation, named);
+    return toValue(named);
   };
 }
 
