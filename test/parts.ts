@@ -8,7 +8,7 @@ export const parts: Readonly<Record<string, string>> = {
   databases: 'full disks, PostgreSQL that fails, its TLS, PgBouncer',
   deploy: 'the configuration in deploy, the package, the release, the image, the failover',
   docs: 'the pages, recipes and changes in docs, and the frameworks that they mention',
-  hostile: 'attacks beside an honest client, measured, and the limits of connections',
+  hostile: 'attacks beside an honest client, measured, the limits of connections, and a load',
   processes: 'several processes, uploads, SIGHUP, pipes and disks of the log',
   stores: 'the rates and the writes that several gateways share in Redis',
 };
